@@ -26,7 +26,7 @@ func (w *OwnWorktree) validate() error {
 	if err := cmp.Or(CheckPath("worktree", w.Path), CheckPath("worktree", w.Common)); err != nil {
 		return err
 	}
-	return cmp.Or(CheckBranch(w.Branch), checkCommit(w.Base))
+	return cmp.Or(CheckBranch(w.Branch), CheckCommit(w.Base))
 }
 
 // CheckBranch checks the name of a branch by the rules of git check-ref-format, and refuses what could be read as an
@@ -38,7 +38,8 @@ func CheckBranch(name string) error {
 	return nil
 }
 
-func checkCommit(sum string) error {
+// CheckCommit checks the full name of a commit. Errors: BadInput.
+func CheckCommit(sum string) error {
 	const sha1, sha256 = 40, 64 // hex digits
 	if len(sum) != sha1 && len(sum) != sha256 || !isHex(sum) {
 		return fail.Errorf(fail.BadInput, "%s is not the name of a commit", human.Quote(sum))

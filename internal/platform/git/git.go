@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,22 +30,43 @@ func (d Dir) Run(ctx context.Context, args ...string) (string, error) {
 
 // RunWith runs git with variables besides those of this process.
 func (d Dir) RunWith(ctx context.Context, env []string, args ...string) (string, error) {
+	var stdout bytes.Buffer
+	if err := d.pipe(ctx, env, nil, &stdout, args...); err != nil {
+		return stdout.String(), err
+	}
+	return strings.TrimSuffix(stdout.String(), "\n"), nil
+}
+
+// Pipe runs git with an input and an output. If the output refuses what git writes, git is ended.
+func (d Dir) Pipe(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
+	return d.pipe(ctx, nil, in, out, args...)
+}
+
+func (d Dir) pipe(ctx context.Context, env []string, in io.Reader, out io.Writer, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", quiet(args)...)
 	d.in(cmd, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"))
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
 	err := cmd.Run()
 	switch {
 	case err == nil:
-		return strings.TrimSuffix(stdout.String(), "\n"), nil
+		return nil
 	case errors.Is(err, exec.ErrNotFound):
-		return "", fail.Errorf(fail.Unfit, "git is not installed")
+		return fail.Errorf(fail.Unfit, "git is not installed")
 	case ctx.Err() != nil:
-		return "", fail.Errorf(fail.TimedOut, "git %s: it did not end: %w", args[0], ctx.Err())
+		return fail.Errorf(fail.TimedOut, "git %s: it did not end: %w", verb(args), ctx.Err())
 	}
-	return stdout.String(), &Error{Verb: args[0], Said: human.Legible(strings.TrimSpace(stderr.String())), cause: err}
+	return &Error{Verb: verb(args), Said: human.Legible(strings.TrimSpace(stderr.String())), cause: err}
+}
+
+// verb returns the command among arguments that may begin with -c NAME=VALUE.
+func verb(args []string) string {
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
 }
 
 // quiet returns the arguments of a run that starts neither a hook nor a file system monitor, and no pager.

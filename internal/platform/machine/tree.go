@@ -2,7 +2,11 @@ package machine
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"nbs-worker/internal/agent"
 )
@@ -102,4 +106,29 @@ func (m *Machine) AncestorsOf(pid int) []int {
 		pid = stat.Parent
 	}
 	return chain
+}
+
+// In returns the processes that work in a folder or below it. The folders of other users' processes cannot be read, and
+// in some containers neither can that of the first process. Errors: the folder of another process of this user cannot be
+// read, although it lives.
+func (m *Machine) In(folder string) (found []int, err error) {
+	pids, err := m.kernel.PIDs()
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	for _, pid := range pids {
+		cwd, err := m.kernel.Folder(pid)
+		switch {
+		case err == nil && (cwd == folder || strings.HasPrefix(cwd, folder+"/")):
+			found = append(found, pid)
+		case err != nil && !errors.Is(err, os.ErrNotExist) && pid != 1 && m.IsOurs(pid): // one that is ending has none
+			if _, gone := m.Identify(pid); gone == nil {
+				return nil, fmt.Errorf("the folder of process %d: %w", pid, err)
+			}
+		}
+	}
+	return found, nil
 }

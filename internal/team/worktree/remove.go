@@ -1,0 +1,360 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/platform/git"
+	"nbs-worker/internal/platform/machine"
+)
+
+// Removed is what a removal has done.
+type Removed struct {
+	Kept          Kept   // what brings the tree back
+	BranchDeleted string // "": the branch stays
+}
+
+// Removal removes the tree of an agent that has ended.
+type Removal struct {
+	Tree
+	Machine *machine.Machine
+	Others  func() []Obstacle // who else uses the tree, asked at the moment of removal
+	Now     time.Time
+
+	after func(step string) error // of tests: what happens after a step
+}
+
+func (r *Removal) did(step string) error {
+	if r.after == nil {
+		return nil
+	}
+	return r.after(step)
+}
+
+// Remove removes the tree, if nothing can be lost, or goes on with a removal that was killed. Errors: Conflict with
+// all reasons why the tree stays.
+func (r *Removal) Remove(ctx context.Context) (Removed, error) {
+	began, err := r.begun()
+	if err != nil {
+		return Removed{}, err
+	}
+	if began == "" {
+		if gone, err := r.isRemoved(ctx); err != nil || gone != nil {
+			return Removed{Kept: deref(gone)}, err
+		}
+		if began, err = r.begin(ctx); err != nil {
+			return Removed{}, err
+		}
+	}
+	return r.finish(ctx, began)
+}
+
+func deref(k *Kept) Kept {
+	if k == nil {
+		return Kept{}
+	}
+	return *k
+}
+
+// aside is the beginning of the name of the folder into which a tree is moved while it is deleted. The stamp of its
+// kept commit follows.
+func (t *Tree) aside() string { return filepath.Base(t.Path) + ".removing-" }
+
+// begun returns the folder of a removal that was killed; "" if none was. One that had not moved the tree yet is
+// forgotten.
+func (t *Tree) begun() (string, error) {
+	parent := filepath.Dir(t.Path)
+	found, err := os.ReadDir(parent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, d := range found {
+		if !d.IsDir() || !strings.HasPrefix(d.Name(), t.aside()) {
+			continue
+		}
+		at := filepath.Join(parent, d.Name())
+		if _, err := os.Lstat(t.Path); err == nil && os.Remove(at) == nil { // it is empty
+			continue
+		}
+		return at, nil
+	}
+	return "", nil
+}
+
+// isRemoved returns what is kept of a tree that was removed completely; nil if it was not.
+func (t *Tree) isRemoved(ctx context.Context) (*Kept, error) {
+	if _, err := os.Lstat(t.Path); !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	known, err := t.entry(ctx)
+	if err != nil || known != nil {
+		return nil, err
+	}
+	all, err := KeptTrees(ctx, t.Common, t.Handle)
+	if i := slices.IndexFunc(all, func(k Kept) bool { return k.Path == t.Path }); i >= 0 {
+		return &all[i], err
+	}
+	return nil, err
+}
+
+// obstacles returns all reasons why the tree must stay now.
+func (r *Removal) obstacles(ctx context.Context) error {
+	if all := append(r.Obstacles(ctx, r.Machine, true), r.Others()...); len(all) > 0 {
+		return r.refusal(all)
+	}
+	return nil
+}
+
+// begin proves that nothing can be lost, keeps everything, proves it again, and moves the tree aside.
+func (r *Removal) begin(ctx context.Context) (aside string, err error) {
+	if err := r.obstacles(ctx); err != nil {
+		return "", err
+	}
+	kept, err := r.keepAll(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := r.did("kept"); err != nil {
+		return "", err
+	}
+	if err := r.obstacles(ctx); err != nil {
+		return "", err
+	}
+	if head, _, err := r.head(ctx); err != nil || head != kept.Head {
+		return "", errors.Join(r.refusal([]Obstacle{{What: "another commit was checked out in it"}}), err)
+	}
+	aside = filepath.Join(filepath.Dir(r.Path), r.aside()+kept.When())
+	const private = 0o700
+	if err := os.Mkdir(aside, private); err != nil {
+		return "", fail.Errorf(fail.Failed, "move the worktree aside: %w", err)
+	}
+	if err := r.did("beside"); err != nil {
+		return "", err
+	}
+	if err := os.Rename(r.Path, r.within(aside)); err != nil {
+		return "", fail.Errorf(fail.Failed, "move the worktree aside: %w", errors.Join(err, os.Remove(aside)))
+	}
+	return aside, r.did("moved")
+}
+
+func (t *Tree) within(aside string) string { return filepath.Join(aside, filepath.Base(t.Path)) }
+
+// keepAll writes the kept commit of the tree as it is.
+func (r *Removal) keepAll(ctx context.Context) (k Kept, err error) {
+	root, err := os.OpenRoot(r.Path)
+	if err != nil {
+		return k, err
+	}
+	defer root.Close()
+	head, _, err := r.head(ctx)
+	if err != nil {
+		return k, err
+	}
+	dir, err := r.gitDir(ctx)
+	if err != nil {
+		return k, err
+	}
+	loose, err := r.looseCommits(ctx, dir, head)
+	if err != nil {
+		return k, err
+	}
+	files, _, err := list(root)
+	if err != nil {
+		return k, r.refusal([]Obstacle{unknown("what is in it", err)})
+	}
+	return r.keep(ctx, root, files, head, loose, r.Now)
+}
+
+// finish deletes a tree that was moved aside, file by file, and makes git forget it.
+func (r *Removal) finish(ctx context.Context, aside string) (done Removed, err error) {
+	stamped, _ := strings.CutPrefix(filepath.Base(aside), r.aside())
+	if done.Kept, err = r.keptAt(ctx, stamped); err != nil {
+		return done, r.back(aside, err)
+	}
+	if err := r.delete(ctx, aside, &done.Kept); err != nil {
+		return done, err
+	}
+	if err := r.did("deleted"); err != nil {
+		return done, err
+	}
+	if err := r.forget(ctx); err != nil {
+		return done, err
+	}
+	if err := r.did("forgotten"); err != nil {
+		return done, err
+	}
+	if done.BranchDeleted, err = r.deleteBranch(ctx, &done.Kept); err != nil {
+		return done, err
+	}
+	if err := r.did("branch"); err != nil {
+		return done, err
+	}
+	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return done, fail.Errorf(fail.Failed, "remove the worktree: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(r.Path)) // if it was the last one
+	return done, nil
+}
+
+// keptAt returns the kept commit of a time.
+func (t *Tree) keptAt(ctx context.Context, stamped string) (Kept, error) {
+	all, err := KeptTrees(ctx, t.Common, t.Handle)
+	if err != nil {
+		return Kept{}, err
+	}
+	for _, k := range all {
+		if k.When() == stamped && k.Path == t.Path {
+			return k, nil
+		}
+	}
+	return Kept{}, notKept(t.Handle)
+}
+
+// back moves a tree to its place again, and returns why.
+func (t *Tree) back(aside string, why error) error {
+	if _, err := os.Lstat(t.Path); !errors.Is(err, fs.ErrNotExist) {
+		return fail.Errorf(fail.KindOf(why), "%w; it is in %s", why, human.Quote(t.within(aside))).Hint("its place is taken: %s", human.Quote(t.Path))
+	}
+	if err := os.Rename(t.within(aside), t.Path); err != nil {
+		return fail.Errorf(fail.KindOf(why), "%w; it is in %s: %w", why, human.Quote(aside), err)
+	}
+	_ = os.Remove(aside)
+	return why
+}
+
+// delete deletes the files that are in the kept commit with the same bytes. If any other file is there, it deletes
+// none, and the tree goes back.
+func (r *Removal) delete(ctx context.Context, aside string, kept *Kept) error {
+	root, err := os.OpenRoot(r.within(aside))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	has, err := kept.tree(ctx, r.common())
+	if err != nil {
+		return r.back(aside, err)
+	}
+	files, folders, strange := r.compare(root, has, len(kept.Head))
+	if found, err := r.Machine.In(r.within(aside)); err != nil || len(found) > 0 {
+		strange = append(strange, "a process works in it")
+	}
+	if len(strange) > 0 {
+		return r.back(aside, r.refusal([]Obstacle{{What: "it was changed while it was removed: " + strings.Join(strange[:min(len(strange), 5)], ", ")}}))
+	}
+	for _, f := range files {
+		info, err := root.Lstat(f.name)
+		if err != nil || !same(info, f.info) {
+			return r.back(aside, r.refusal([]Obstacle{{What: human.Quote(f.name) + " was changed while it was removed"}}))
+		}
+		if err := root.Remove(f.name); err != nil {
+			return r.back(aside, fail.Errorf(fail.Failed, "remove the worktree: %w", err))
+		}
+		if err := r.did("deleted a file"); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Backward(folders) {
+		if err := root.Remove(name); err != nil { // it is not empty
+			return r.back(aside, fail.Errorf(fail.Failed, "remove the worktree: %w", err))
+		}
+	}
+	if left, err := fs.ReadDir(root.FS(), "."); err != nil || slices.ContainsFunc(left, func(d fs.DirEntry) bool { return d.Name() != gitLink }) {
+		return r.back(aside, r.refusal([]Obstacle{{What: "it was changed while it was removed"}}))
+	}
+	if err := root.Remove(gitLink); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fail.Errorf(fail.Failed, "remove the worktree: %w", err)
+	}
+	if err := os.Remove(r.within(aside)); err != nil {
+		return fail.Errorf(fail.Failed, "remove the worktree: %w", err)
+	}
+	return nil
+}
+
+// compare lists a tree, and names what the kept commit does not have with the same bytes.
+func (t *Tree) compare(root *os.Root, has map[string]object, length int) (files []file, folders, strange []string) {
+	files, folders, err := list(root)
+	if err != nil {
+		return nil, nil, []string{err.Error()}
+	}
+	for i := range files {
+		f := &files[i]
+		sum, err := f.sum(root, length)
+		if err != nil || has[f.name] != (object{f.mode, sum}) {
+			strange = append(strange, human.Quote(f.name))
+		}
+	}
+	return files, folders, strange
+}
+
+// same reports whether a file is the one that was read, unchanged.
+func same(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+}
+
+// forget makes git forget the tree, which is deleted.
+func (t *Tree) forget(ctx context.Context) error {
+	known, err := t.entry(ctx)
+	if err != nil || known == nil {
+		return err
+	}
+	if folder.Exists(t.Path) {
+		return fail.Errorf(fail.Conflict, "%s is there again, after its worktree was removed", human.Quote(t.Path))
+	}
+	if known.isLocked {
+		if _, err := t.common().Run(ctx, "worktree", "unlock", t.Path); err != nil {
+			return err
+		}
+	}
+	_, err = t.common().Run(ctx, "worktree", "remove", t.Path)
+	return err
+}
+
+// deleteBranch deletes the branch that was made for the agent, if the kept commit reaches it and no tree has it.
+func (t *Tree) deleteBranch(ctx context.Context, kept *Kept) (string, error) {
+	if t.Branch != Branch(t.Handle) {
+		return "", nil
+	}
+	tip, err := t.ownTip(ctx)
+	if err != nil || tip == "" {
+		return "", err
+	}
+	all, err := entries(ctx, t.common())
+	if err != nil || slices.ContainsFunc(all, func(e entry) bool { return e.branch == t.Branch }) {
+		return "", err
+	}
+	if _, err := t.common().Run(ctx, "merge-base", "--is-ancestor", tip, kept.Ref); err != nil {
+		if git.Code(err) == 1 {
+			return "", nil
+		}
+		return "", err
+	}
+	if _, err := t.common().Run(ctx, "update-ref", "-d", "refs/heads/"+t.Branch, tip); err != nil {
+		return "", err
+	}
+	return t.Branch, nil
+}
+
+// Unlock lets git and people do with the tree what they want. Errors are those of git.
+func (t *Tree) Unlock(ctx context.Context) error {
+	known, err := t.entry(ctx)
+	if err != nil || known == nil || !known.isLocked || known.locked != t.reason() {
+		return err
+	}
+	_, err = t.common().Run(ctx, "worktree", "unlock", t.Path)
+	return err
+}
