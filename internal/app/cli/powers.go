@@ -24,6 +24,7 @@ var powers = map[string]caller.Rule{
 	"runbook run":                   {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
 
 	"diff":                 {Right: caller.Member, What: "compare the agents with the team file"},
+	"worktree list":        {Right: caller.Member, What: "list the worktrees"},
 	"session":              {Right: caller.Member, What: "show the record and the state of an agent"},
 	"runbook show":         {Right: caller.Member, What: "show a runbook"},
 	"schedule list":        {Right: caller.Member, What: "list the schedules"},
@@ -80,6 +81,7 @@ var powers = map[string]caller.Rule{
 	"up":                   {Right: caller.Person, What: "start a team"},
 	"restart":              {Right: caller.Person, What: "restart a team"},
 	"project list":         {Right: caller.Person, What: "see the user's projects"},
+	"worktree restore":     {Right: caller.Person, What: "bring back a worktree"},
 	"project forget":       {Right: caller.Person, What: "forget a project"},
 	"attach":               {Right: caller.Person, What: "go to the terminal of an agent"},
 	"dash":                 {Right: caller.Person, What: "watch and change the agents on one screen"},

@@ -25,6 +25,7 @@ func topics() []*cobra.Command {
 		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight())},
 		{Use: "permissions", Short: "Explain what Claude may do in a conversation", Long: permissionsTopic},
 		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
+		{Use: "worktrees", Short: "Explain the worktrees of agents, and their removal", Long: worktreesTopic},
 		{Use: "telegram", Short: "Explain the bridge to Telegram", Long: telegramTopic},
 		{Use: "matrix", Short: "Explain the bridge to Matrix", Long: matrixTopic},
 	}
@@ -44,6 +45,9 @@ const environmentTopic = `Read:
   NBS_CONTEXT_BANDS    three percentages of context left: from the first
                        down it is low, below the second critical, below the
                        third at the floor (default: 25,15,10)
+  NBS_WORKTREES        where spawn --worktree makes worktrees, an absolute
+                       path (default: beside the repository, in
+                       <repository>.nbs)
   CLAUDE_CONFIG_DIR    Claude's configuration; recorded by spawn
   XDG_STATE_HOME       its nbs-worker/ holds your state outside of all
                        projects: the key of the seals, limits.json,

@@ -118,12 +118,22 @@ type Ended struct {
 	Unsaved   string          `json:"unsaved,omitempty"` // why the last messages may be missing in the transcript
 	Kept      []string        `json:"kept_transcripts,omitempty"`
 	Dropped   int             `json:"dropped_messages,omitempty"` // from its outbox; the journal has them
+
+	Worktree     string `json:"worktree,omitempty"`      // that was made for it and stays
+	KeptWorktree string `json:"kept_worktree,omitempty"` // the ref that has all of its removed worktree
 }
 
 // NewEnded converts a stop or a dismissal.
 func NewEnded(s supervisor.Stopped, result string) Ended {
 	was, _ := s.Was.Words()
-	return Ended{Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Unsaved: s.Unsaved, Kept: s.Kept, Dropped: s.Dropped}
+	out := Ended{
+		Handle: s.Record.Handle, SessionID: s.Record.SessionID, Result: result, Was: was, Unsaved: s.Unsaved, Kept: s.Kept, Dropped: s.Dropped,
+		Worktree: s.TreeLeft,
+	}
+	if s.Tree != nil {
+		out.KeptWorktree = s.Tree.Kept.Ref
+	}
+	return out
 }
 
 // Adopted is a claude that was given a record.

@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
 )
 
 // checkTrust checks the folder that --trust has Claude trust for the user. Claude then trusts everything in it, so
-// checkTrust refuses the home folder and those above it. A folder outside the project must be named.
+// checkTrust refuses the home folder and those above it. A folder outside the project must be named, except the worktree
+// that was made for the agent.
 func (s Starter) checkTrust(p *Plan) error {
 	if !p.Trust {
 		return nil
@@ -28,11 +30,15 @@ func (s Starter) checkTrust(p *Plan) error {
 	case p.TrustDir != "" && folder.Real(p.TrustDir) != cwd:
 		return fail.Errorf(fail.BadInput, "--trust names %s, and the agent works in %s", human.Quote(p.TrustDir), human.Quote(cwd)).
 			Hint("to trust that folder: %s", TrustFlag(cwd))
-	case p.TrustDir == "" && !folder.Contains(s.Project.Store.Project(), cwd):
+	case p.TrustDir == "" && !folder.Contains(s.Project.Store.Project(), cwd) && !isInOwnTree(&p.Record, cwd):
 		return fail.Errorf(fail.BadInput, "--trust without a folder is for folders of the project, and the agent works in %s", human.Quote(cwd)).
 			Hint("to trust that folder, name it: %s", TrustFlag(cwd))
 	}
 	return nil
+}
+
+func isInOwnTree(r *agent.Record, cwd string) bool {
+	return r.OwnWorktree.Path != "" && folder.Contains(r.OwnWorktree.Path, cwd)
 }
 
 // homes returns the folders that count as the user's home: /, $HOME, and the home in the user database, because $HOME

@@ -74,6 +74,9 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 		return Prepared{}, err
 	}
 	defer unlock()
+	if spawn, err = s.withTree(ctx, spawn); err != nil {
+		return Prepared{}, err
+	}
 	plan, restored, err := s.insert(ctx, spawn)
 	ready := Prepared{Restored: restored, Loss: plan.Loss}
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 type Spawn struct {
 	agent.Spec
 	UsualMode agent.PermissionMode // the permission mode if none is asked for and a person calls
+	Worktree  *Worktree            // is made for it, and it works there; nil: none is made
 	launch.Start
 }
 
@@ -46,6 +47,9 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	if err := s.Project.Store.CheckFree(spawn.Handle); err != nil {
 		return launch.Plan{}, err
 	}
+	if spawn.Worktree != nil {
+		return s.planSpawnInTree(spawn)
+	}
 	start := spawn.Start
 	start.Minted, start.TakesUp = spawn.SessionID == "", spawn.SessionID != ""
 	r, err := s.newRecord(spawn)
@@ -59,6 +63,19 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 	return s.starter().Plan(r, start)
 }
 
+// planSpawnInTree plans a spawn in a worktree that is not made yet: until then, the project stands for it.
+func (s *Supervisor) planSpawnInTree(spawn Spawn) (launch.Plan, error) {
+	_, in, err := s.planTree(context.Background(), spawn)
+	if err != nil {
+		return launch.Plan{}, err
+	}
+	cwd := in.Cwd
+	in.Cwd, in.Trust = "", false
+	plan, err := s.PlanSpawn(in)
+	plan.Record.Cwd = cwd
+	return plan, err
+}
+
 // Spawn starts a new agent. Its record, with the session id, is on disk before anything runs, and stays there in any
 // case.
 func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
@@ -68,6 +85,9 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
+	if spawn, err = s.withTree(ctx, spawn); err != nil {
+		return Started{}, err
+	}
 	plan, restored, err := s.insert(ctx, spawn)
 	if err != nil {
 		return Started{Plan: plan, Restored: restored}, err

@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/teardown"
+	"nbs-worker/internal/team/worktree"
 )
 
 // Stopped is the result of a stop or a dismissal.
@@ -18,6 +19,9 @@ type Stopped struct {
 	Kept    []string     // paths of the transcripts that stay in the archive, after a dismissal
 	Unkept  error        // why a transcript could not be kept or removed
 	Dropped int          // messages of its outbox, after a dismissal; the journal has them
+
+	Tree     *worktree.Removed // its worktree, if that was removed
+	TreeLeft string            // its worktree, if that stays after a dismissal; ""
 }
 
 // Stop ends an agent and keeps its record. The stop is recorded before the first signal, so that nothing starts the
@@ -51,17 +55,37 @@ func (s *Supervisor) halt(ctx context.Context, handle agent.Handle, down bool) (
 }
 
 // Dismiss ends an agent and removes its record. It also removes its archived conversations, unless keep is set. The
-// journal keeps the session id.
+// journal keeps the session id. A worktree stays, and is unlocked.
 func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
+	return s.dismiss(ctx, handle, keep, false)
+}
+
+// DismissWithTree is Dismiss, and removes the worktree that was made for the agent, if nothing in it can be lost.
+// Otherwise the agent is not ended, or, if that shows only after its end, its record stays. Errors: Conflict.
+func (s *Supervisor) DismissWithTree(ctx context.Context, handle agent.Handle, keep bool) (Stopped, error) {
+	return s.dismiss(ctx, handle, keep, true)
+}
+
+func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, withTree bool) (Stopped, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "dismiss")
 	if err != nil {
 		return Stopped{}, err
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx)
+	if withTree {
+		if err := s.checkTree(ctx, handle); err != nil {
+			return Stopped{}, err
+		}
+	}
 	stopped, err := s.stop(ctx, handle, s.Caller.CheckDismiss, func(*agent.Record) {})
 	if err != nil {
 		return stopped, err
+	}
+	if withTree {
+		if stopped.Tree, err = s.removeTree(ctx, &stopped.Record); err != nil {
+			return stopped, butDone(err, "it was ended, and its record stays")
+		}
 	}
 	if keep {
 		stopped.Unkept = s.Keeper.Keep(ctx, &stopped.Record)
@@ -71,6 +95,11 @@ func (s *Supervisor) Dismiss(ctx context.Context, handle agent.Handle, keep bool
 	}
 	if err := s.Project.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, butDone(err, "it was ended, and its record stays: the journal could not take its session id")
+	}
+	if r := &stopped.Record; !withTree && r.OwnWorktree != (agent.OwnWorktree{}) {
+		tree := s.treeOf(r)
+		stopped.TreeLeft = tree.Path
+		_ = tree.Unlock(ctx) // its lock holds only what git would forget
 	}
 	if err := s.Project.Store.Remove(ctx, handle); err != nil {
 		return stopped, butDone(err, "it was ended, but its record could not be removed")

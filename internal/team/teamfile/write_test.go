@@ -30,7 +30,12 @@ func TestFileOfRecords(t *testing.T) {
 	}
 	records := []agent.Record{
 		spec("null", func(s *agent.Spec) { s.Model = "sonet"; s.InitialPrompt = "a: #b\n  - c  \n\n'd'\u00e9\U0001F600" }),
-		spec("12", func(s *agent.Spec) { s.InitialPrompt = "- x"; s.Restart.Policy = "always"; s.Memory = true; s.NoAnswers = true }),
+		spec("12", func(s *agent.Spec) {
+			s.InitialPrompt = "- x"
+			s.Restart.Policy = "always"
+			s.Memory = true
+			s.NoAnswers = true
+		}),
 		spec("true", func(s *agent.Spec) {
 			s.ClaudeArgs = []string{"--agent", "reviewer", "--effort", "max", "--add-dir", "../x", "--verbose"}
 			s.Env = map[string]string{"A": "", "B": "${HOME} $x $${y", "C": "null", "D": " 1\n2\t", "E": "~", "F": "0x10"}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,4 +160,17 @@ func (k *Kept) When() string { return k.At.Format(stamp) }
 func notKept(handle agent.Handle) error {
 	return fail.Errorf(fail.NotFound, "nothing is kept of a worktree of %s", human.Quote(string(handle))).
 		Hint("to see what is kept: nbs-worker worktree list")
+}
+
+// KeptOf returns what is kept of the worktrees of a project's repository; nothing outside of one.
+func KeptOf(ctx context.Context, project string) ([]Kept, error) {
+	_, common, err := repository(ctx, project)
+	if fail.KindOf(err) == fail.NotFound && err != nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := KeptTrees(ctx, common, "")
+	return slices.DeleteFunc(all, func(k Kept) bool { return k.Project != project }), err
 }

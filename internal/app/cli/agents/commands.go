@@ -14,6 +14,7 @@ var Commands = []ui.Command{
 	{Name: "list", Make: newListCmd},
 	{Name: "stop", Make: newStopCmd},
 	{Name: "dismiss", Make: newDismissCmd},
+	{Name: "worktree", Make: newWorktreeCmd},
 	{Name: "dash", Make: newDashCmd},
 	{Name: "next", Make: newNextCmd},
 	{Name: "attach", Make: newAttachCmd},

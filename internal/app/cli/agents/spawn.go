@@ -22,6 +22,7 @@ type spawnOptions struct {
 	env, claudeArgs                                        []string
 	foreground, mayManage, memory, noAnswers               bool
 	start                                                  startOptions
+	worktree                                               worktreeFlags
 }
 
 func newSpawnCmd(f *ui.Factory) *cobra.Command {
@@ -34,8 +35,8 @@ is on disk before claude starts. spawn returns when claude is ready and was chec
 the record, and prints the handle on stdout.
 
 The agent acts without asking: the default permission mode is bypassPermissions. It works in
-the project root, the folder that holds .nbs, unless --cwd names another one. Other users of
-the machine can read the first message on claude's command line: put no secrets in it. If the
+the project root, the folder that holds .nbs, unless --cwd names another one, or --worktree has
+git make one for it (nbs-worker help worktrees). Other users of the machine can read the first message on claude's command line: put no secrets in it. If the
 start fails, the record stays, and nbs-worker resume <handle> tries again.
 
 Claude names the session after the handle. An agent does not compact its conversation while it
@@ -72,7 +73,11 @@ func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.noAnswers, "no-answers", false, "let only the agent's terminal answer what it asks, not nbs-worker approve and deny")
 	flags.BoolVar(&o.foreground, lineage.Foreground, false, "run the agent in this terminal, without tmux, until claude ends")
 	o.start.bind(cmd)
+	o.worktree.bind(cmd)
 	f.WithJSON(cmd)
+	for _, other := range []string{"cwd", "session-id"} {
+		cmd.MarkFlagsMutuallyExclusive("worktree", other)
+	}
 	for _, other := range []string{"json", "timeout", "no-wait"} {
 		cmd.MarkFlagsMutuallyExclusive(lineage.Foreground, other)
 	}
@@ -178,6 +183,9 @@ func (o *spawnOptions) parse(f *ui.Factory) (supervisor.Spawn, error) {
 		return spawn, err
 	}
 	if spawn.Env, err = agent.ParseEnv(o.env); err != nil {
+		return spawn, err
+	}
+	if spawn.Worktree, err = o.worktree.parse(); err != nil {
 		return spawn, err
 	}
 	if spawn.Cwd, err = ui.NamedFolder("working directory", o.cwd); err != nil {

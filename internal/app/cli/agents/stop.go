@@ -63,7 +63,7 @@ be seen and keeps running.`,
 }
 
 func newDismissCmd(f *ui.Factory) *cobra.Command {
-	o, keep := &endingOptions{}, false
+	o, keep, tree := &endingOptions{}, false, false
 	cmd := &cobra.Command{
 		Use:   "dismiss {<handle>... | --all}",
 		Short: "End agents and remove their records",
@@ -72,6 +72,9 @@ remembered about them. --keep keeps transcripts and memory. The journal keeps th
 while Claude has the transcript, usually for some weeks, nbs-worker spawn <handle>
 --session-id <id> continues the conversation. An archived transcript that Claude has already
 deleted is never removed: it is the last copy.
+
+A worktree that was made for the agent stays. --remove-worktree removes it too, if nothing in it
+can be lost; otherwise the agent is not dismissed (nbs-worker help worktrees).
 
 --all dismisses every agent of the project. It asks first, unless --yes is given.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
@@ -83,6 +86,9 @@ deleted is never removed: it is the last copy.
 		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
+				if tree {
+					return s.DismissWithTree(ctx, handle, keep)
+				}
 				return s.Dismiss(ctx, handle, keep)
 			}
 			o.forgets = !keep
@@ -91,6 +97,7 @@ deleted is never removed: it is the last copy.
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&keep, "keep", false, "keep the archived transcripts, print their paths, and keep what is remembered")
+	flags.BoolVar(&tree, "remove-worktree", false, "remove the worktree that was made for the agent, if nothing in it can be lost")
 	flags.BoolVar(&o.All, "all", false, "all agents of the project")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
 	return f.WithJSON(cmd)
@@ -140,6 +147,7 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 				f.Say("%s %s: its transcript stays: %s", verb, handle, path)
 			}
 		}
+		sayTree(f, verb, &gone)
 		if o.forgets {
 			if err := forget(f, ctx, s, handle); err != nil {
 				f.Say("%s %s: what is remembered about it stays: %s; to remove it: nbs-worker memory forget --handle %s --yes", verb, handle, err, handle)

@@ -36,6 +36,7 @@ var verbs = []printed{
 	{verb: "resume", one: []any{wire.Started{}, wire.Plan{}}, several: true},
 	{verb: "stop", one: []any{wire.Ended{}}, several: true},
 	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
+	{verb: "worktree", one: []any{[]wire.AgentWorktree{}, wire.RestoredWorktree{}}},
 	{verb: "send", one: []any{wire.Receipt{}}, several: true},
 	{verb: "outbox", one: []any{[]wire.Kept{}, wire.Kept{}, wire.Receipt{}}},
 	{verb: "requests", one: []any{[]wire.Request{}}},

@@ -1,0 +1,30 @@
+package cli
+
+const worktreesTopic = `spawn --worktree has git make a worktree for the agent, so that agents do not change each
+other's files. It is never made by default. It is in <repository>.nbs/<handle> beside the
+repository, or below $NBS_WORKTREES, on the branch nbs/<handle>. --worktree=BRANCH names
+another branch, which is made if it does not exist; --worktree-base says where it begins.
+git keeps the worktree locked while the agent has a record.
+
+The ignored files that .worktreeinclude names, in git's language of patterns, are copied
+from the repository's working tree. A file that is there already is never overwritten.
+
+A worktree is removed only by dismiss --remove-worktree, and only if nothing can be lost:
+  - no file is changed, or new and not ignored; no copied file differs
+  - no merge, rebase or the like has not ended; nothing of its branch is stashed
+  - each commit is in another branch or a remote one that git knows, or another branch has,
+    or has had, all the files as the commits leave them: a squash merge
+  - no other agent, and no process of yours, works in it
+What cannot be found out counts as a reason to keep it. The processes of other users cannot
+be seen.
+
+Before the removal, a commit below refs/nbs/kept/<handle>/ keeps all files with their bytes,
+ignored ones too, and all commits that only the worktree had. Each file is deleted only if
+that commit has it. A removal that was killed goes on when it is asked for again.
+nbs-worker worktree restore <handle> brings everything back.
+
+To free the space of what is kept, when you need it no more:
+  git update-ref -d refs/nbs/kept/<handle>/<time>
+
+If you move a worktree: git worktree repair NEW-PATH. dismiss without --remove-worktree
+leaves a worktree where it is, and unlocks it.`

@@ -1,0 +1,73 @@
+package life
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An agent with a worktree of its own: it works there, and the tree is removed only when nothing in it can be lost.
+
+// withTree has alpha run in a worktree, and returns its folder.
+func (m *team) withTree(args ...string) string {
+	m.Helper()
+	m.Write(m.World.Project+"/a.txt", "a\n")
+	m.Write(m.World.Project+"/.gitignore", "*.env\n.nbs\n")
+	m.Write(m.World.Project+"/secret.env", "KEY=1\n")
+	m.Write(m.World.Project+"/.worktreeinclude", "*.env\n")
+	m.Git(m.World.Project, "init", "-q")
+	m.Git(m.World.Project, "add", "-A")
+	m.Git(m.World.Project, "commit", "-qm", "first")
+	m.OK(append([]string{"spawn", "alpha", "--worktree", "--trust"}, args...)...)
+	s := m.WaitState("alpha", "idle")
+	return s.Cwd
+}
+
+func TestAgentWithItsOwnWorktree(t *testing.T) {
+	m := standIn(t)
+	tree := m.withTree()
+	m.Check(tree == m.World.Project+".nbs/alpha", "it works in %s", tree)
+	m.MustSay(m.Git(tree, "branch", "--show-current"), "nbs/alpha")
+	m.MustSay(m.Git(m.World.Project, "worktree", "list", "--porcelain"), "locked nbs-worker: agent alpha of "+m.World.Project)
+	text, err := os.ReadFile(tree + "/secret.env")
+	m.Check(err == nil && string(text) == "KEY=1\n", "the copied file: %s, %v", text, err)
+	m.MustPrint("alpha\tthere\tnbs/alpha\t"+tree+"\t-\n", "worktree", "list")
+	m.Refused(5, "is checked out in", "spawn", "beta", "--worktree=nbs/alpha")
+
+	// What would be lost keeps the tree, and the agent.
+	m.Write(tree+"/new.txt", "new\n")
+	m.Refused(5, `1 file is in no commit: "new.txt"`, "dismiss", "alpha", "--remove-worktree")
+	m.MustBe("alpha", "idle")
+	m.Git(tree, "add", "-A")
+	m.Git(tree, "commit", "-qm", "new")
+	m.Refused(5, "1 commit of it in no other branch and no remote one", "dismiss", "alpha", "--remove-worktree")
+	m.Git(m.World.Project, "merge", "-q", "nbs/alpha")
+	m.OK("spawn", "beta", "--cwd", tree, "--no-wait")
+	m.Refused(5, "another agent works in it: beta", "dismiss", "alpha", "--remove-worktree")
+	m.OK("dismiss", "beta")
+
+	r := m.NBS("dismiss", "alpha", "--remove-worktree")
+	m.Check(r.Code == 0, "%s", r)
+	m.MustSay(r.Stderr, `its worktree and its branch "nbs/alpha" was removed; to bring it back: nbs-worker worktree restore alpha`)
+	_, err = os.Stat(filepath.Dir(tree))
+	m.Check(os.IsNotExist(err), "left of it: %v", err)
+	m.MustSay(m.OK("worktree", "list"), "alpha\tkept\tnbs/alpha\t"+tree+"\t")
+	m.MustSay(m.OK("worktree", "restore", "alpha"), "alpha")
+	text, err = os.ReadFile(tree + "/secret.env")
+	m.Check(err == nil && string(text) == "KEY=1\n", "the copied file after the restore: %s, %v", text, err)
+	m.Check(m.Git(tree, "status", "--porcelain") == "", "the restored tree is changed")
+}
+
+// dismiss alone leaves the tree, and the next spawn does not take it from its user.
+func TestDismissLeavesAWorktree(t *testing.T) {
+	m := standIn(t)
+	tree := m.withTree()
+	m.Write(tree+"/new.txt", "new\n")
+	r := m.NBS("dismiss", "alpha")
+	m.MustSay(r.String(), "exit code 0", "its worktree stays: ")
+	m.Check(!strings.Contains(m.Git(m.World.Project, "worktree", "list", "--porcelain"), "locked"), "it is still locked")
+	m.Refused(5, "git has another worktree at", "spawn", "alpha", "--worktree")
+	text, err := os.ReadFile(tree + "/new.txt")
+	m.Check(err == nil && string(text) == "new\n", "%s, %v", text, err)
+}

@@ -1,0 +1,215 @@
+package supervisor
+
+import (
+	"context"
+	"path/filepath"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/projects"
+	"nbs-worker/internal/team/caller"
+	"nbs-worker/internal/team/worktree"
+)
+
+// Worktree says which worktree is made for a new agent.
+type Worktree struct {
+	Branch string // "": nbs/<handle>
+	Base   string // "": what is checked out in the project
+}
+
+// worktreesVariable names the folder in which worktrees are made.
+const worktreesVariable = "NBS_WORKTREES"
+
+// planTree checks whether the worktree that a spawn asks for can be made, and returns the spawn in it.
+func (s *Supervisor) planTree(ctx context.Context, spawn Spawn) (worktree.Plan, Spawn, error) {
+	if err := s.Caller.Check(caller.Rule{Right: caller.Person, What: "have a worktree made"}); err != nil {
+		return worktree.Plan{}, spawn, err
+	}
+	if spawn.Cwd != "" || spawn.SessionID != "" {
+		return worktree.Plan{}, spawn, fail.Errorf(fail.BadInput, "an agent in a new worktree has a new conversation, and no other folder")
+	}
+	in := s.Project.Variable(worktreesVariable)
+	if in != "" && !filepath.IsAbs(in) {
+		return worktree.Plan{}, spawn, fail.Errorf(fail.BadInput, "%s=%s is not an absolute path", worktreesVariable, human.Quote(in))
+	}
+	project := s.Project.Store.Project()
+	plan, err := worktree.NewPlan(ctx, worktree.Wanted{
+		Handle: spawn.Handle, Project: project, Branch: spawn.Worktree.Branch, Base: spawn.Worktree.Base, Folder: in,
+	})
+	if err != nil {
+		return plan, spawn, err
+	}
+	within, err := filepath.Rel(folder.Real(plan.Main), folder.Real(project))
+	if err != nil {
+		return plan, spawn, err
+	}
+	spawn.Worktree, spawn.OwnWorktree, spawn.Cwd = nil, plan.OwnWorktree, filepath.Join(plan.Path, within)
+	return plan, spawn, nil
+}
+
+// withTree makes the worktree that a spawn asks for, after everything else was checked. If the spawn fails later, the
+// next one takes the tree.
+func (s *Supervisor) withTree(ctx context.Context, spawn Spawn) (Spawn, error) {
+	if spawn.Worktree == nil {
+		return spawn, nil
+	}
+	if _, err := s.PlanSpawn(spawn); err != nil {
+		return spawn, err
+	}
+	plan, in, err := s.planTree(ctx, spawn)
+	if err != nil {
+		return spawn, err
+	}
+	if err := plan.Make(ctx); err != nil {
+		return spawn, err
+	}
+	if _, err := plan.Copy(ctx); err != nil {
+		return spawn, fail.Errorf(fail.Failed, "copy the files of .worktreeinclude to %s: %w", human.Quote(plan.Path), err)
+	}
+	if !folder.Exists(in.Cwd) {
+		in.Cwd = plan.Path // the project's folder is in no commit
+	}
+	return in, nil
+}
+
+// removal returns the removal of an agent's worktree. Errors: BadInput if none was made for the agent.
+func (s *Supervisor) removal(r *agent.Record) (*worktree.Removal, error) {
+	if r.OwnWorktree == (agent.OwnWorktree{}) {
+		return nil, fail.Errorf(fail.BadInput, "no worktree was made for it, and nbs-worker removes no other folder")
+	}
+	return &worktree.Removal{
+		Tree: s.treeOf(r), Machine: s.Project.Machine, Now: s.Project.Now(),
+		Others: func() []worktree.Obstacle { return s.othersIn(r) },
+	}, nil
+}
+
+func (s *Supervisor) treeOf(r *agent.Record) worktree.Tree {
+	return worktree.Tree{OwnWorktree: r.OwnWorktree, Handle: r.Handle, Project: s.Project.Store.Project()}
+}
+
+// checkTree checks, before an agent is ended, whether its worktree can be removed.
+func (s *Supervisor) checkTree(ctx context.Context, handle agent.Handle) error {
+	r, err := s.Project.Store.Load(handle)
+	if err != nil {
+		return err
+	}
+	if err := s.Caller.CheckDismiss(&r.Spec); err != nil {
+		return err
+	}
+	if err := s.Project.Store.CheckSeal(&r); err != nil { // a record of another origin could name any folder
+		return err
+	}
+	removal, err := s.removal(&r)
+	if err != nil {
+		return err
+	}
+	return removal.Check(ctx)
+}
+
+// removeTree removes the worktree of an agent that has ended.
+func (s *Supervisor) removeTree(ctx context.Context, r *agent.Record) (*worktree.Removed, error) {
+	if err := s.Project.Store.CheckSeal(r); err != nil { // the agent may have written it meanwhile
+		return nil, err
+	}
+	removal, err := s.removal(r)
+	if err != nil {
+		return nil, err
+	}
+	done, err := removal.Remove(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &done, s.Project.Note(ctx, "worktree", r, "removed "+r.OwnWorktree.Path+"; all of it is kept in "+done.Kept.Ref)
+}
+
+// othersIn returns the other agents of the user's projects that work in the worktree of an agent.
+func (s *Supervisor) othersIn(r *agent.Record) (all []worktree.Obstacle) {
+	here := s.Project.Store.Project()
+	paths := []string{here}
+	known, err := projects.Of(s.Project.Store.Home()).Known()
+	if err != nil {
+		return []worktree.Obstacle{{What: "which agents work in it cannot be found out: " + err.Error()}}
+	}
+	for _, p := range known {
+		if p.Gone == nil && p.Path != here {
+			paths = append(paths, p.Path)
+		}
+	}
+	for _, path := range paths {
+		records, err := recordsOf(path)
+		if err != nil {
+			all = append(all, worktree.Obstacle{What: "which agents of " + human.Quote(path) + " work in it cannot be found out: " + err.Error()})
+		}
+		for _, one := range records {
+			if path == here && one.Handle.Same(r.Handle) {
+				continue
+			}
+			switch tree := one.Record.OwnWorktree.Path; {
+			case one.Err != nil:
+				all = append(all, worktree.Obstacle{What: "where " + string(one.Handle) + " works cannot be found out: " + one.Err.Error()})
+			case folder.Contains(r.OwnWorktree.Path, one.Record.LaunchCwd()) || tree != "" && folder.Contains(r.OwnWorktree.Path, tree):
+				what := string(one.Handle)
+				if path != here {
+					what += " of " + human.Quote(path)
+				}
+				all = append(all, worktree.Obstacle{What: "another agent works in it: " + what})
+			}
+		}
+	}
+	return all
+}
+
+func recordsOf(project string) ([]store.Loaded, error) {
+	opened, err := store.Open(project)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	return opened.Records()
+}
+
+// TreeState is the worktree of an agent, and why it cannot be removed now.
+type TreeState struct {
+	worktree.Tree
+	Obstacles []worktree.Obstacle
+}
+
+// Word returns whether the tree is in its place.
+func (t *TreeState) Word() string {
+	if t.IsThere() {
+		return "there"
+	}
+	return "gone"
+}
+
+// Trees returns the worktrees that were made for agents of the project, and what is kept of those that were removed.
+// Errors: those of the records.
+func (s *Supervisor) Trees(ctx context.Context) (all []TreeState, kept []worktree.Kept, err error) {
+	records, err := s.Project.Store.Records()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range records {
+		r := &records[i].Record
+		if removal, none := s.removal(r); none == nil {
+			all = append(all, TreeState{removal.Tree, append(removal.Obstacles(ctx, s.Project.Machine, false), removal.Others()...)})
+		}
+	}
+	kept, err = worktree.KeptOf(ctx, s.Project.Store.Project())
+	return all, kept, err
+}
+
+// RestoreTree brings back a removed worktree; see [worktree.Restore].
+func (s *Supervisor) RestoreTree(ctx context.Context, handle agent.Handle, at, to string) (worktree.Restored, error) {
+	done, err := worktree.Restore(ctx, s.Project.Store.Project(), handle, at, to)
+	if err != nil {
+		return done, err
+	}
+	return done, s.Project.Store.Journal().Append(ctx, journal.Event{
+		At: s.Project.Seconds(), Event: "worktree", Handle: handle, Detail: "restored " + done.Path + " from " + done.Kept.Ref,
+	})
+}
