@@ -11,9 +11,9 @@ from the repository's working tree. A file that is there already is never overwr
 
 A worktree is removed only by dismiss --remove-worktree, and only if nothing can be lost:
   - no file is changed, or new and not ignored; no copied file differs
-  - no merge, rebase or the like has not ended; nothing of its branch is stashed
-  - each commit is in another branch or a remote one that git knows, or another branch has,
-    or has had, all the files as the commits leave them: a squash merge
+  - no merge or rebase is under way; nothing of its branch is stashed
+  - each commit is in another branch or a remote one that git knows; or
+    another branch has, or has had, all files as the commits leave them
   - no other agent, and no process of yours, works in it
 What cannot be found out counts as a reason to keep it. The processes of other users cannot
 be seen.
