@@ -43,12 +43,12 @@ type Started struct {
 }
 
 // PlanSpawn checks everything that can be checked before a spawn, and changes nothing.
-func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
+func (s *Supervisor) PlanSpawn(ctx context.Context, spawn Spawn) (launch.Plan, error) {
 	if err := s.Project.Store.CheckFree(spawn.Handle); err != nil {
 		return launch.Plan{}, err
 	}
 	if spawn.Worktree != nil {
-		return s.planSpawnInTree(spawn)
+		return s.planSpawnInTree(ctx, spawn)
 	}
 	start := spawn.Start
 	start.Minted, start.TakesUp = spawn.SessionID == "", spawn.SessionID != ""
@@ -64,14 +64,14 @@ func (s *Supervisor) PlanSpawn(spawn Spawn) (launch.Plan, error) {
 }
 
 // planSpawnInTree plans a spawn in a worktree that is not made yet: until then, the project stands for it.
-func (s *Supervisor) planSpawnInTree(spawn Spawn) (launch.Plan, error) {
-	_, in, err := s.planTree(context.Background(), spawn)
+func (s *Supervisor) planSpawnInTree(ctx context.Context, spawn Spawn) (launch.Plan, error) {
+	_, in, err := s.planTree(ctx, spawn)
 	if err != nil {
 		return launch.Plan{}, err
 	}
 	cwd := in.Cwd
 	in.Cwd, in.Trust = "", false
-	plan, err := s.PlanSpawn(in)
+	plan, err := s.PlanSpawn(ctx, in)
 	plan.Record.Cwd = cwd
 	return plan, err
 }
@@ -103,7 +103,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 
 // insert writes the record of a new agent, with a start that is about to happen.
 func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *keep.Restored, error) {
-	plan, restored, err := s.starter().Restored(ctx, "spawn", func() (launch.Plan, error) { return s.PlanSpawn(spawn) })
+	plan, restored, err := s.starter().Restored(ctx, "spawn", func() (launch.Plan, error) { return s.PlanSpawn(ctx, spawn) })
 	if err != nil {
 		return plan, restored, err
 	}

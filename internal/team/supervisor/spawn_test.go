@@ -96,7 +96,7 @@ func TestFoldersThatAreNotTrusted(t *testing.T) {
 	for _, folder := range []string{"/", w.dir, w.dir + "/home", known.HomeDir} {
 		for _, named := range []string{"", folder} {
 			spawn := Spawn{Spec: agent.Spec{Handle: "alpha", Cwd: folder}, UsualMode: "default", Start: launch.Start{InPlace: true, Trust: true, TrustDir: named}}
-			_, err := w.PlanSpawn(spawn)
+			_, err := w.PlanSpawn(t.Context(), spawn)
 			mustSay(t, folder, err, fail.BadInput, "Claude would trust everything in your home folder")
 		}
 	}
@@ -109,10 +109,10 @@ func TestConversationThatIsTakenUp(t *testing.T) {
 	held := w.dir + "/held"
 	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+held+`","type"`))
 	spawn := Spawn{Spec: agent.Spec{Handle: "beta", SessionID: id}, UsualMode: "default", Start: launch.Start{InPlace: true}}
-	_, err := w.PlanSpawn(spawn)
+	_, err := w.PlanSpawn(t.Context(), spawn)
 	mustSay(t, "gone", err, fail.NotFound, "spawn beta --session-id "+string(id)+" --cwd DIR")
 	w.must(os.Mkdir(held, 0o700))
-	if plan, err := w.PlanSpawn(spawn); err != nil || plan.Record.Cwd != held || plan.Opening != resumed || plan.Record.TranscriptSeen.IsZero() {
+	if plan, err := w.PlanSpawn(t.Context(), spawn); err != nil || plan.Record.Cwd != held || plan.Opening != resumed || plan.Record.TranscriptSeen.IsZero() {
 		t.Errorf("%+v, %v", plan.Record.Spec, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestObserversConversationIsNotTakenUp(t *testing.T) {
 	w.put(w.transcript(id), strings.ReplaceAll(talk(0), `"type"`, `"cwd":"`+at+`","type"`))
 	for _, cwd := range []string{"", w.dir + "/project"} {
 		spawn := Spawn{Spec: agent.Spec{Handle: "beta", SessionID: id, Cwd: cwd}, UsualMode: "default", Start: launch.Start{InPlace: true}}
-		_, err := w.PlanSpawn(spawn)
+		_, err := w.PlanSpawn(t.Context(), spawn)
 		mustSay(t, "planned in "+cwd, err, fail.BadInput, "observes an agent for the memory", "memory status")
 		_, err = w.Spawn(t.Context(), spawn)
 		mustSay(t, "spawned in "+cwd, err, fail.BadInput, "observes an agent for the memory")

@@ -57,7 +57,7 @@ func (s *Supervisor) withTree(ctx context.Context, spawn Spawn) (Spawn, error) {
 	if spawn.Worktree == nil {
 		return spawn, nil
 	}
-	if _, err := s.PlanSpawn(spawn); err != nil {
+	if _, err := s.PlanSpawn(ctx, spawn); err != nil {
 		return spawn, err
 	}
 	plan, in, err := s.planTree(ctx, spawn)

@@ -14,22 +14,14 @@ import (
 	"nbs-worker/internal/platform/git"
 )
 
-// head returns the commit that is checked out in the tree, and its branch; "" if no branch is.
-func (t *Tree) head(ctx context.Context) (commit, branch string, err error) {
-	at := git.Dir(t.Path)
-	if commit, err = at.Run(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
-		return "", "", err
-	}
-	branch, err = at.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
-	if git.Code(err) == 1 { // detached
-		err = nil
-	}
-	return commit, branch, err
+// head returns the commit that is checked out in the tree.
+func (t *Tree) head(ctx context.Context) (string, error) {
+	return git.Dir(t.Path).Run(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 }
 
 // tips returns the commits that the agent's work ends in: what is checked out, and the branch of the record.
 func (t *Tree) tips(ctx context.Context) ([]string, error) {
-	commit, _, err := t.head(ctx)
+	commit, err := t.head(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -165,10 +165,10 @@ func notKept(handle agent.Handle) error {
 // KeptOf returns what is kept of the worktrees of a project's repository; nothing outside of one.
 func KeptOf(ctx context.Context, project string) ([]Kept, error) {
 	_, common, err := repository(ctx, project)
-	if fail.KindOf(err) == fail.NotFound && err != nil {
-		return nil, nil
-	}
-	if err != nil {
+	switch {
+	case err != nil && fail.KindOf(err) == fail.NotFound:
+		return nil, nil //nolint:nilerr // outside of a repository nothing is kept
+	case err != nil:
 		return nil, err
 	}
 	all, err := KeptTrees(ctx, common, "")

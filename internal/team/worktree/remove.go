@@ -147,7 +147,7 @@ func (r *Removal) begin(ctx context.Context) (aside string, err error) {
 	if err := r.obstacles(ctx); err != nil {
 		return "", err
 	}
-	if head, _, err := r.head(ctx); err != nil || head != kept.Head {
+	if head, err := r.head(ctx); err != nil || head != kept.Head {
 		return "", errors.Join(r.refusal([]Obstacle{{What: "another commit was checked out in it"}}), err)
 	}
 	aside = filepath.Join(filepath.Dir(r.Path), r.aside()+kept.When())
@@ -173,7 +173,7 @@ func (r *Removal) keepAll(ctx context.Context) (k Kept, err error) {
 		return k, err
 	}
 	defer root.Close()
-	head, _, err := r.head(ctx)
+	head, err := r.head(ctx)
 	if err != nil {
 		return k, err
 	}

@@ -12,49 +12,54 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
+// loss is a way in which people have lost work with a worktree.
+type loss struct {
+	do   func(w *world)
+	stay string // "": the tree is removed
+}
+
+var losses = map[string]loss{
+	"untouched": {func(*world) {}, ""},
+	"changed":   {func(w *world) { w.put("tree/a.txt", "b\n") }, `1 file is changed and not committed: "a.txt"`},
+	"staged":    {func(w *world) { w.put("tree/n.txt", "b\n"); w.git("tree", "add", "n.txt") }, `"n.txt"`},
+	"deleted":   {func(w *world) { rig.Must(w, os.Remove(w.at("tree/a.txt"))) }, `"a.txt"`},
+	"untracked": {func(w *world) { w.put("tree/new.txt", "b\n") }, `1 file is in no commit: "new.txt"`},
+	"untracked, not shown": {func(w *world) {
+		w.git("project", "config", "status.showUntrackedFiles", "no")
+		w.put("tree/new.txt", "b\n")
+	}, `"new.txt"`},
+	"ignored":            {func(w *world) { w.put("tree/build/precious.bin", "\x00\x01"); w.put("tree/build/\"q\n\\", "x") }, ""},
+	"copied and changed": {func(w *world) { w.put("tree/secret.env", "KEY=2\n") }, `1 copied file differs from that of the repository: "secret.env"`},
+	"hidden from git": {func(w *world) {
+		w.git("tree", "update-index", "--assume-unchanged", "a.txt")
+		w.put("tree/a.txt", "b\n")
+	}, `hidden from git's status: "a.txt"`},
+	"not pushed":            {func(w *world) { w.commit("n.txt", "n\n") }, "1 commit of it in no other branch and no remote one"},
+	"pushed":                {func(w *world) { w.commit("n.txt", "n\n"); w.git("tree", "push", "-q", "origin", "HEAD") }, ""},
+	"merged":                {func(w *world) { w.commit("n.txt", "n\n"); w.git("project", "merge", "-q", "nbs/alice") }, ""},
+	"squash-merged":         {(*world).squashed, ""},
+	"in another agent's":    {func(w *world) { w.commit("n.txt", "n\n"); w.git("project", "branch", "nbs/bob", "nbs/alice") }, "1 commit"},
+	"stashed":               {func(w *world) { w.put("tree/a.txt", "b\n"); w.git("tree", "stash") }, "1 change of its branch in the stash"},
+	"detached":              {func(w *world) { w.git("tree", "checkout", "-q", "--detach"); w.commit("n.txt", "n\n") }, "1 commit"},
+	"reset away":            {func(w *world) { w.commit("n.txt", "n\n"); w.git("tree", "reset", "-q", "--hard", "HEAD~1") }, ""},
+	"in a merge":            {(*world).conflicted, "a merge of git's has not ended there"},
+	"a repository in it":    {func(w *world) { w.git("tree", "init", "-q", "build/other"); w.put("tree/build/other/x", "x") }, `"build/other" is a repository of its own`},
+	"a pipe in it":          {func(w *world) { w.put("tree/build/x", ""); w.run("mkfifo", w.at("tree/build/fifo")) }, "neither a file nor a link"},
+	"links":                 {func(w *world) { w.put("tree/build/x", "x"); rig.Must(w, os.Symlink("/etc", w.at("tree/build/etc"))) }, ""},
+	"moved by hand":         {func(w *world) { rig.Must(w, os.Rename(w.at("tree"), w.at("elsewhere"))) }, "it is not there: it was moved or deleted"},
+	"moved, and repaired":   {(*world).moved, "it was moved to"},
+	"deleted by hand":       {func(w *world) { rig.Must(w, os.RemoveAll(w.at("tree"))) }, "it is not there: it was moved or deleted"},
+	"not git's any more":    {func(w *world) { rig.Must(w, os.Remove(w.at("tree/.git"))) }, "whether it is the agent's tree cannot be found out"},
+	"another one's":         {(*world).replaced, "belongs to another repository"},
+	"damaged repository":    {func(w *world) { w.put("project/.git/HEAD", "x") }, "cannot be found out"},
+	"damaged index":         {func(w *world) { w.put("project/.git/worktrees/alice/index", "x") }, "what is changed in it cannot be found out"},
+	"a command of git runs": {func(w *world) { w.put("project/.git/worktrees/alice/index.lock", "") }, "a command of git's has not ended there"},
+}
+
 // The ways in which people have lost work with a worktree. Each must end with the work in the tree or kept.
 func TestWaysToLoseWork(t *testing.T) {
 	t.Parallel()
-	for what, c := range map[string]struct {
-		do   func(w *world)
-		stay string // "": the tree is removed
-	}{
-		"untouched": {func(*world) {}, ""},
-		"changed":   {func(w *world) { w.put("tree/a.txt", "b\n") }, `1 file is changed and not committed: "a.txt"`},
-		"staged":    {func(w *world) { w.put("tree/n.txt", "b\n"); w.git("tree", "add", "n.txt") }, `"n.txt"`},
-		"deleted":   {func(w *world) { rig.Must(w, os.Remove(w.at("tree/a.txt"))) }, `"a.txt"`},
-		"untracked": {func(w *world) { w.put("tree/new.txt", "b\n") }, `1 file is in no commit: "new.txt"`},
-		"untracked, not shown": {func(w *world) {
-			w.git("project", "config", "status.showUntrackedFiles", "no")
-			w.put("tree/new.txt", "b\n")
-		}, `"new.txt"`},
-		"ignored":            {func(w *world) { w.put("tree/build/precious.bin", "\x00\x01"); w.put("tree/build/\"q\n\\", "x") }, ""},
-		"copied and changed": {func(w *world) { w.put("tree/secret.env", "KEY=2\n") }, `1 copied file differs from that of the repository: "secret.env"`},
-		"hidden from git": {func(w *world) {
-			w.git("tree", "update-index", "--assume-unchanged", "a.txt")
-			w.put("tree/a.txt", "b\n")
-		}, `hidden from git's status: "a.txt"`},
-		"not pushed":            {func(w *world) { w.commit("n.txt", "n\n") }, "1 commit of it in no other branch and no remote one"},
-		"pushed":                {func(w *world) { w.commit("n.txt", "n\n"); w.git("tree", "push", "-q", "origin", "HEAD") }, ""},
-		"merged":                {func(w *world) { w.commit("n.txt", "n\n"); w.git("project", "merge", "-q", "nbs/alice") }, ""},
-		"squash-merged":         {(*world).squashed, ""},
-		"in another agent's":    {func(w *world) { w.commit("n.txt", "n\n"); w.git("project", "branch", "nbs/bob", "nbs/alice") }, "1 commit"},
-		"stashed":               {func(w *world) { w.put("tree/a.txt", "b\n"); w.git("tree", "stash") }, "1 change of its branch in the stash"},
-		"detached":              {func(w *world) { w.git("tree", "checkout", "-q", "--detach"); w.commit("n.txt", "n\n") }, "1 commit"},
-		"reset away":            {func(w *world) { w.commit("n.txt", "n\n"); w.git("tree", "reset", "-q", "--hard", "HEAD~1") }, ""},
-		"in a merge":            {(*world).conflicted, "a merge of git's has not ended there"},
-		"a repository in it":    {func(w *world) { w.git("tree", "init", "-q", "build/other"); w.put("tree/build/other/x", "x") }, `"build/other" is a repository of its own`},
-		"a pipe in it":          {func(w *world) { w.put("tree/build/x", ""); w.run("mkfifo", w.at("tree/build/fifo")) }, "neither a file nor a link"},
-		"links":                 {func(w *world) { w.put("tree/build/x", "x"); rig.Must(w, os.Symlink("/etc", w.at("tree/build/etc"))) }, ""},
-		"moved by hand":         {func(w *world) { rig.Must(w, os.Rename(w.at("tree"), w.at("elsewhere"))) }, "it is not there: it was moved or deleted"},
-		"moved, and repaired":   {(*world).moved, "it was moved to"},
-		"deleted by hand":       {func(w *world) { rig.Must(w, os.RemoveAll(w.at("tree"))) }, "it is not there: it was moved or deleted"},
-		"not git's any more":    {func(w *world) { rig.Must(w, os.Remove(w.at("tree/.git"))) }, "whether it is the agent's tree cannot be found out"},
-		"another one's":         {(*world).replaced, "belongs to another repository"},
-		"damaged repository":    {func(w *world) { w.put("project/.git/HEAD", "x") }, "cannot be found out"},
-		"damaged index":         {func(w *world) { w.put("project/.git/worktrees/alice/index", "x") }, "what is changed in it cannot be found out"},
-		"a command of git runs": {func(w *world) { w.put("project/.git/worktrees/alice/index.lock", "") }, "a command of git's has not ended there"},
-	} {
+	for what, c := range losses {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

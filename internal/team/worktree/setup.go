@@ -94,7 +94,7 @@ func copyFile(from, to *os.Root, name string) (bool, error) {
 	}
 	mode, err := modeOf(info)
 	if err != nil {
-		return false, nil //nolint:nilerr // a socket is nothing to copy
+		return false, nil // a socket is nothing to copy
 	}
 	const private = 0o700
 	if err := to.MkdirAll(filepath.Dir(name), private); err != nil {

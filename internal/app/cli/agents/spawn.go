@@ -130,7 +130,7 @@ func runSpawn(ctx context.Context, f *ui.Factory, o *spawnOptions) (int, error) 
 		return 0, err
 	}
 	if o.start.dryRun || !f.Opened.Exists() {
-		plan, err := s.PlanSpawn(spawn)
+		plan, err := s.PlanSpawn(ctx, spawn)
 		if err != nil {
 			return 0, err // before a project is created for nothing
 		}
