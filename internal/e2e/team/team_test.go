@@ -1,0 +1,216 @@
+// Package team tests what a user sees of a team file: up, down, diff and restart.
+package team
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, 10*time.Minute)) }
+
+// crew is a project with the helpers of this package's tests.
+type crew struct{ *e2e.Team }
+
+func standIn(t *testing.T, misbehaviour ...string) *crew {
+	return &crew{e2e.StandIn(t, misbehaviour...)}
+}
+
+// has writes the team file, and a person allows it.
+func (c *crew) has(text string) {
+	c.Helper()
+	c.writes(text)
+	c.allows()
+}
+
+func (c *crew) writes(text string) {
+	c.Helper()
+	c.Must(os.WriteFile(filepath.Join(c.World.Project, "team.yaml"), []byte(text), 0o600))
+}
+
+func (c *crew) allows() {
+	c.Helper()
+	console := c.Console(c.Command([]string{"allow", "--team"}))
+	console.MustShow("[y/N] ")
+	console.Types("y\n")
+	err := console.Cmd.Wait()
+	<-console.Done
+	c.Check(err == nil, "allow --team: %v\n%s", err, console.Seen.String())
+}
+
+const three = `version: 1
+agents:
+  gamma:
+    depends_on: [beta]
+  beta:
+    model: opus
+    depends_on: [alpha]
+  alpha:
+    environment: {GREETING: "${NAME_OF_THE_TEST}"}
+    args: [--effort, low]
+groups:
+  first: [alpha, beta]
+`
+
+// step is what up, down and restart say of an agent with --json.
+type step struct {
+	Handle, Action string
+	After          []string
+	Changed        []struct{ Field string }
+	Started        *struct {
+		SessionID string `json:"session_id"`
+	}
+}
+
+// says runs a verb with --json and returns its steps, as handle:action.
+func (c *crew) says(args ...string) (words string) {
+	c.Helper()
+	var steps []step
+	c.Must(json.Unmarshal([]byte(c.OK(append(args, "--json")...)), &steps))
+	var all []string
+	for _, s := range steps {
+		all = append(all, s.Handle+":"+s.Action)
+	}
+	return strings.Join(all, " ")
+}
+
+// differs returns what diff says, as handle:is:field,field.
+func (c *crew) differs(code int) string {
+	c.Helper()
+	r := c.NBS("diff", "--json")
+	c.Check(r.Code == code, "diff: %s", r)
+	var found []struct {
+		Handle, Is     string
+		Changed, Drift []struct{ Field string }
+	}
+	c.Must(json.Unmarshal([]byte(r.Stdout), &found))
+	var all []string
+	for _, d := range found {
+		word := d.Handle + ":" + d.Is
+		for _, field := range append(d.Changed, d.Drift...) {
+			word += ":" + field.Field
+		}
+		all = append(all, word)
+	}
+	return strings.Join(all, " ")
+}
+
+func (c *crew) is(got, want string) {
+	c.Helper()
+	c.Check(got == want, "%s\nwant %s", got, want)
+}
+
+// A team comes up in order, is changed, restarted, stopped and started again, in the same conversations.
+func TestATeamFromItsFile(t *testing.T) {
+	c := standIn(t)
+	c.Env = append(c.Env, "NAME_OF_THE_TEST=hello")
+	c.has(three)
+	c.is(c.differs(1), "gamma:missing beta:missing alpha:missing")
+	c.is(c.says("up", "--dry-run"), "alpha:spawn beta:spawn gamma:spawn")
+	c.is(c.says("up"), "alpha:spawn beta:spawn gamma:spawn")
+	c.is(c.differs(0), "gamma:equal beta:equal alpha:equal")
+	before := map[string]e2e.Session{}
+	for _, handle := range []string{"alpha", "beta", "gamma"} {
+		before[handle] = c.WaitState(handle, "idle")
+	}
+	c.Check(c.Environ(before["alpha"].PID)["GREETING"] == "hello", "the variable is not in alpha's environment")
+	c.is(c.says("up"), "alpha:keep beta:keep gamma:keep")
+	c.OK("stop", "gamma")
+	c.is(c.says("up"), "alpha:keep beta:keep gamma:stay")
+	c.is(c.says("up", "gamma", "--no-deps"), "gamma:resume")
+
+	c.writes(strings.Replace(three, "model: opus", "model: sonnet", 1))
+	c.is(c.differs(1), "gamma:equal beta:changed:model alpha:equal")
+	c.Refused(8, "nbs-worker allow --team", "restart")
+	c.allows()
+	c.is(c.says("restart", "--rolling", "@first"), "alpha:restart beta:restart")
+	c.is(c.differs(0), "gamma:equal beta:equal alpha:equal")
+	c.is(c.says("down"), "gamma:stop beta:stop alpha:stop")
+	c.is(c.says("down"), "gamma:stay beta:stay alpha:stay")
+	c.is(c.says("up"), "alpha:resume beta:resume gamma:resume")
+	for handle, was := range before {
+		now := c.Session(handle)
+		c.Check(now.SessionID == was.SessionID && now.PID != was.PID, "%s: %+v; before: %+v", handle, now, was)
+	}
+	c.Check(c.Session("beta").Model == "sonnet", "%+v", c.Session("beta"))
+	c.OK("stop", "@first")
+	c.is(c.says("up", "@first"), "alpha:stay beta:stay")
+	c.Refused(2, `there is no group "@frist"`, "stop", "@frist")
+}
+
+// A file that was not allowed starts nothing, and a wrong one says where.
+func TestWhatAFileMayNot(t *testing.T) {
+	c := standIn(t)
+	c.writes(three)
+	c.Refused(8, "nbs-worker allow --team", "up")
+	c.writes("version: 1\nagents:\n  alpha: {modle: opus}\n")
+	c.Refused(4, "line 3, column 11", "up")
+	c.writes("version: 1\nagents:\n  alpha: {depends_on: [beta]}\n  beta: {depends_on: [alpha]}\n")
+	c.Refused(4, "alpha -> beta -> alpha", "up", "--dry-run")
+	c.is(c.OK("list", "--json"), "[]\n")
+}
+
+// up that is killed anywhere is run again, with the same end: each agent runs once, in the conversation that it was
+// first given.
+func TestUpIsKilledAndRunAgain(t *testing.T) {
+	c := standIn(t)
+	c.Env = append(c.Env, "NAME_OF_THE_TEST=hello")
+	c.has(three)
+	recorded := func(handle string) bool {
+		_, err := os.Stat(c.RecordPath(handle))
+		return err == nil
+	}
+	runs := func(handle string) bool {
+		text, _ := os.ReadFile(c.RecordPath(handle))
+		var r struct{ PID int }
+		return json.Unmarshal(text, &r) == nil && r.PID != 0
+	}
+	for what, reached := range map[string]func() bool{
+		"alpha is recorded": func() bool { return recorded("alpha") },
+		"alpha runs":        func() bool { return runs("alpha") },
+		"beta is recorded":  func() bool { return recorded("beta") },
+		"gamma runs":        func() bool { return runs("gamma") },
+	} {
+		up := c.Begin("up")
+		c.WaitFor(what, func() (bool, string) { return reached(), "" })
+		_ = up.Process.Kill()
+		up.End()
+		ids := map[string]any{}
+		for _, handle := range []string{"alpha", "beta", "gamma"} {
+			if recorded(handle) {
+				ids[handle] = c.Record(handle)["session_id"]
+			}
+		}
+		c.OK("up")
+		c.is(c.differs(0), "gamma:equal beta:equal alpha:equal")
+		for _, handle := range []string{"alpha", "beta", "gamma"} {
+			s, claudes := c.Session(handle), 0
+			c.Check(s.Running && (ids[handle] == nil || ids[handle] == s.SessionID), "%s, %s: %+v, was in %v", what, handle, s, ids[handle])
+			for _, p := range c.Processes() {
+				if p.Handle == handle && p.IsClaude() {
+					claudes++
+				}
+			}
+			c.Check(claudes == 1, "%s, %s: %d claudes", what, handle, claudes)
+		}
+		c.OK("dismiss", "--all", "--yes")
+	}
+}
+
+// restart --rolling stops at the first that does not come back, and the others run on.
+func TestARollingRestartStops(t *testing.T) {
+	c := standIn(t)
+	c.has("version: 1\nagents:\n  alpha: {}\n  beta: {}\n")
+	c.OK("up")
+	alpha, beta := c.WaitState("alpha", "idle"), c.WaitState("beta", "idle")
+	r := c.NBSWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, "restart", "--rolling")
+	c.Check(r.Code != 0 && strings.Contains(r.Stderr, "not restarted, because alpha did not come back"), "%s", r)
+	c.MustBeLeftAlone("beta", beta)
+	c.MustBeLeftAlone("alpha", alpha) // what would make its start fail is found before it is ended
+}
