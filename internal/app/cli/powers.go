@@ -78,6 +78,7 @@ var powers = map[string]caller.Rule{
 	"unpause": {Right: caller.Manager, What: "unpause a project"},
 
 	"allow":                {Right: caller.Person, What: "allow"},
+	"team init":            {Right: caller.Person, What: "write the team file"},
 	"up":                   {Right: caller.Person, What: "start a team"},
 	"restart":              {Right: caller.Person, What: "restart a team"},
 	"project list":         {Right: caller.Person, What: "see the user's projects"},

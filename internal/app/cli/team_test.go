@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
@@ -41,4 +42,16 @@ func TestAllowTeam(t *testing.T) {
 	allow("y\n", "--schedules").want(t, fail.BadInput, "exclude each other")
 	run("--root", project, "allow", "--team", "--file", other).want(t, fail.Held, "only a person can allow this", "--team --file ")
 	run("--root", project, "allow", "bob", "--file", other).want(t, fail.BadInput, "--file belongs to --team")
+}
+
+// The file of a team made by hand says what the records say, and counts at once.
+func TestTeamInit(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, uitest.Record("alice"), uitest.Record("bob"))
+	rig.Equal(t, run("--root", project, "team", "init").want(t, 0).out, "team.yaml\n", "what was written")
+	person := ui.Streams{In: strings.NewReader(""), InTTY: true, OutTTY: true, ErrTTY: true}
+	rig.Check(t, strings.Contains(runOn(person, "--root", project, "allow", "--team").want(t, 0).out, "is allowed already"), "it needs no permission")
+	run("--root", project, "diff").want(t, 0)
+	run("--root", project, "team", "init").want(t, fail.Conflict, "it was not changed")
+	run("--root", newProject(t), "team", "init").want(t, fail.NotFound, "there is no agent")
 }

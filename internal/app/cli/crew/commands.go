@@ -10,4 +10,5 @@ var Commands = []ui.Command{
 	{Name: "down", Make: newDownCmd},
 	{Name: "diff", Make: newDiffCmd},
 	{Name: "restart", Make: newRestartCmd},
+	{Name: "team", Make: newTeamCmd},
 }
