@@ -50,9 +50,7 @@ func agentOf(project string, s *agent.Spec) Agent {
 }
 
 // heading is what a written file begins with.
-const heading = `# The team of this project. What may stand here: nbs-worker help team
-# For editors: nbs-worker schema team > team.schema.json
-`
+const heading = "# The team of this project. What may stand here: nbs-worker help team\n"
 
 // Format returns the file as YAML. What is as usual is left out. Errors: none of a file that was parsed.
 func (f *File) Format() ([]byte, error) {
