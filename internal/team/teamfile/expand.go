@@ -1,7 +1,6 @@
 package teamfile
 
 import (
-	"fmt"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -51,7 +50,7 @@ func Expand(value string, find func(name string) (string, bool)) (string, error)
 		b.WriteString(before)
 		name, after, closed := strings.Cut(rest, "}")
 		if !closed || !agent.IsVariableName(name) {
-			return "", fail.Errorf(fail.BadInput, "%s is not ${NAME}; for the characters ${ themselves write $${", human.Quote(fmt.Sprintf("${%s", rest)))
+			return "", fail.Errorf(fail.BadInput, "%s is not ${NAME}; for the characters ${ themselves write $${", human.Quote("${"+rest))
 		}
 		text, known := find(name)
 		if !known {
