@@ -35,11 +35,15 @@ func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (super
 	return t.bringBack(ctx, step.Agent, want, supervisor.Resume{Start: start})
 }
 
-// arrives waits while an agent is being started, and reports whether it runs then.
+// arrives waits while an agent is being started, and reports whether it runs then. It may have arrived since the plan
+// was made.
 func (t *Team) arrives(ctx context.Context, handle agent.Handle) bool {
 	r, err := t.Project.Store.Load(handle)
-	if err != nil || t.Project.LookAt(ctx, r).Status.State != agent.Starting {
+	if err != nil {
 		return false
+	}
+	if status := t.Project.LookAt(ctx, r).Status; status.State != agent.Starting {
+		return status.Running()
 	}
 	_, err = wait.For(ctx, t.Inspector, wait.Wanted{Handles: []agent.Handle{handle}, For: conditions(agent.Idle, agent.Busy, agent.Waiting, "failed")})
 	return err == nil
