@@ -31,11 +31,10 @@ var OtherNames = map[string][]string{
 	"spawn HANDLE":                  {"new", "create", "launch", "init", "setup"},
 	"spawn HANDLE, or for an existing agent: nbs-worker resume HANDLE": {"start"},
 	"resume HANDLE":                 {"wake"},
-	"resume HANDLE --force":         {"restart", "respawn", "reload"},
+	"resume HANDLE --force":         {"respawn", "reload"},
 	"resume HANDLE --force --fresh": {"clear"},
-	"resume --down":                 {"up"},
 	"stop HANDLE":                   {"kill", "end", "quit", "exit", "terminate", "halt"},
-	"stop --all":                    {"down", "shutdown"},
+	"stop --all":                    {"shutdown"},
 	"pause":                         {"freeze", "suspend"},
 	"dismiss HANDLE":                {"rm", "remove", "delete"},
 	"session HANDLE":                {"show", "info", "inspect", "view"},
@@ -56,7 +55,7 @@ var OtherNames = map[string][]string{
 // NoVerb maps words for what nbs-worker does not do to how it is done.
 var NoVerb = map[string]string{
 	"rename": renameHint, "mv": renameHint,
-	"diff": gitHint, "git": gitHint, "commit": gitHint, "push": gitHint, "pr": gitHint, "worktree": gitHint,
+	"git": gitHint, "commit": gitHint, "push": gitHint, "pr": gitHint, "worktree": gitHint,
 	"detach": "in an agent's terminal, press Ctrl-b and then d",
 }
 
