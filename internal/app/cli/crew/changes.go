@@ -100,6 +100,10 @@ func showChanges(ctx context.Context, f *ui.Factory, o *changesOptions, c *chang
 		_, err = io.WriteString(f.Streams.Out, patch)
 		return err
 	}
+	if o.stay { // what is written to stderr is read when this has ended
+		defer func(before ui.Streams) { f.Streams = before }(f.Streams)
+		f.Streams.Err, f.Streams.ErrTTY = f.Streams.Out, true
+	}
 	sayBase(f, c)
 	switch {
 	case len(c.Files) == 0:
