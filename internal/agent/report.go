@@ -16,6 +16,7 @@ type Report struct {
 	Invocation Invocation `json:"invocation"`
 	SessionID  SessionID  `json:"session_id"` // claude's present conversation
 	Activity   *Activity  `json:"activity,omitempty"`
+	Began      time.Time  `json:"began,omitzero"`       // when the last turn began; after an Escape, the turn before it
 	Failure    *Failure   `json:"failure,omitempty"`    // of the last turn; nil if it ended well, or is not over
 	Done       time.Time  `json:"done,omitzero"`        // when the last turn ended well; zero if it failed, or is not over
 	Background int        `json:"background,omitempty"` // tasks, such as shells and subagents, that went on after the last turn
@@ -45,6 +46,11 @@ func (r *Report) TurnEnd() time.Time {
 	return r.Done
 }
 
+// IsInTurn reports whether claude was in a turn when it last ran a hook.
+func (r *Report) IsInTurn() bool {
+	return r.Activity != nil && (r.Activity.State == Busy || r.Activity.State == Waiting)
+}
+
 // PutBack sets times of the report that lie after now to at. The clock was set back, and without this no newer time
 // would be accepted until the clock has passed them.
 func (r *Report) PutBack(now, at time.Time) {
@@ -53,6 +59,7 @@ func (r *Report) PutBack(now, at time.Time) {
 			*heard = at
 		}
 	}
+	put(&r.Began)
 	put(&r.Done)
 	if r.Activity != nil {
 		put(&r.Activity.At)

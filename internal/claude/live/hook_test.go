@@ -95,6 +95,23 @@ func TestHooksTellHowTurnsAndClaudeEnd(t *testing.T) {
 	}
 }
 
+// A turn begins with the prompt to an idle claude. A message to a busy one belongs to the turn.
+func TestWhenTheLastTurnBegan(t *testing.T) {
+	t.Parallel()
+	const prompt, stop = `"hook_event_name":"UserPromptSubmit"`, `"hook_event_name":"Stop"`
+	for _, c := range []struct {
+		told []string
+		want int64 // second
+	}{
+		{[]string{stop, prompt}, 1}, {[]string{prompt, prompt, stop}, 0}, {[]string{prompt, `"hook_event_name":"PostToolUse"`, prompt, stop}, 0}, {[]string{prompt, stop, prompt}, 2},
+		{[]string{prompt, `"hook_event_name":"PermissionRequest","tool_name":"Bash"`, prompt, stop}, 0}, {[]string{prompt, stop, prompt + `,"agent_id":"a1"`}, 0},
+		{[]string{prompt, `"hook_event_name":"StopFailure"`, prompt}, 2},
+	} {
+		got := tell(t, c.told...)
+		rig.Equal(t, got.Began.Unix(), c.want, "%q: the second in which it began", c.told)
+	}
+}
+
 // Hooks run side by side: what comes late must not undo what came after it.
 func TestOlderHookDoesNotUndoANewerOne(t *testing.T) {
 	t.Parallel()

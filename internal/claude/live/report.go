@@ -36,6 +36,9 @@ func (h Hook) Apply(report *agent.Report, at time.Time) {
 	if h.Subagent == "" && h.Event != "SessionEnd" { // SessionEnd names the conversation that was left
 		report.SessionID = h.SessionID
 	}
+	if h.Event == "UserPromptSubmit" && h.Subagent == "" && !report.IsInTurn() { // a message to a busy claude begins no turn
+		report.Began = at
+	}
 	if said {
 		report.Activity = &agent.Activity{State: state, Detail: detail, Hook: h.Event, At: at}
 	}

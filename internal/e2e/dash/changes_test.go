@@ -21,8 +21,12 @@ func TestReview(t *testing.T) {
 	d.press("Enter")
 	d.shows("1 agent, ", "NEED", "not Enter goes back")
 
+	last := m.OK("changes", "alpha", "--since-turn")
+	m.Check(last == "added\t1\t0\tno\tprice.go\n", "of its last turn: %s", last)
 	got := m.Reply("alpha", "--about", "price.go:1", "Why 1?")
 	m.Check(got == "You said: About price.go:1, `return 1`: Why 1?", "%q", got)
+	last = m.OK("changes", "alpha", "--since-turn")
+	m.Check(last == "", "of its last turn, which has only answered: %s", last)
 	m.Git(m.Dir+".prices", "add", ".")
 	m.Git(m.Dir+".prices", "commit", "-q", "-m", "prices")
 	list := m.OK("changes", "alpha")

@@ -77,7 +77,7 @@ func (t *Tree) atFirstStart(ctx context.Context) (Base, error) {
 	if at.IsZero() {
 		at = t.record.Started
 	}
-	then, err := t.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD@{"+at.UTC().Format("2006-01-02 15:04:05")+" +0000}")
+	then, err := t.checkedOutAt(ctx, at)
 	if git.Code(err) > 0 || err == nil && then == "" {
 		return Base{t.Head, "its last commit: git kept no log of what was checked out before"}, nil
 	}
@@ -90,6 +90,11 @@ func (t *Tree) atFirstStart(ctx context.Context) (Base, error) {
 		}
 	}
 	return Base{then, "what was checked out at its first start, " + at.UTC().Format(time.RFC3339)}, nil
+}
+
+// checkedOutAt returns the commit that was checked out at a time, by git's log; "" or a failure of git's without a log.
+func (t *Tree) checkedOutAt(ctx context.Context, at time.Time) (string, error) {
+	return t.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD@{"+at.UTC().Format("2006-01-02 15:04:05")+" +0000}")
 }
 
 // isAncestor reports whether a commit is part of the history of another.

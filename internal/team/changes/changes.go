@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -20,6 +21,8 @@ type Changes struct {
 	Commits     int // on its branch since the base
 	Uncommitted int // files
 	Unmerged    int // commits that the branch of the main tree does not have
+
+	since time.Time // zero: since the base
 }
 
 // File is a changed file.
@@ -49,7 +52,7 @@ func (f *File) Word() string {
 // Wanted says what an agent's tree is compared with.
 type Wanted struct {
 	SinceTurn bool
-	Base      string // a commit; "": where its work began
+	Base      string // otherwise a commit; "": where its work began
 }
 
 // Of returns what an agent has changed. Errors: NotFound without a folder, a repository, the named commit or a snapshot.
@@ -58,11 +61,16 @@ func Of(ctx context.Context, r *agent.Record, report *agent.Report, wanted Wante
 	if err != nil {
 		return nil, err
 	}
-	base, err := t.BaseOf(ctx, wanted.Base)
+	c := &Changes{Tree: t}
+	if wanted.SinceTurn {
+		c.since = report.Began
+		c.Base, err = t.atTurn(ctx, c.since)
+	} else {
+		c.Base, err = t.BaseOf(ctx, wanted.Base)
+	}
 	if err != nil {
 		return nil, err
 	}
-	c := &Changes{Tree: t, Base: base}
 	return c, c.withIndex(ctx, func(index []string) error { return c.read(ctx, index) })
 }
 
@@ -99,6 +107,11 @@ func (c *Changes) read(ctx context.Context, index []string) error {
 	}
 	if err := c.readCommits(ctx); err != nil {
 		return err
+	}
+	if !c.since.IsZero() {
+		if err := c.keepOfTurn(ctx); err != nil {
+			return err
+		}
 	}
 	return c.readUncommitted(ctx, index)
 }
@@ -146,8 +159,11 @@ func (c *Changes) readUncommitted(ctx context.Context, index []string) error {
 
 // Patch returns the difference, for git apply.
 func (c *Changes) Patch(ctx context.Context) (text string, err error) {
+	if len(c.Files) == 0 {
+		return "", nil
+	}
 	err = c.withIndex(ctx, func(index []string) error {
-		text, err = c.run(ctx, index, compared(c.Base.Commit, append(plain, "--patch", "--binary")...)...)
+		text, err = c.run(ctx, index, append(compared(c.Base.Commit, append(plain, "--patch", "--binary")...), c.paths()...)...)
 		return err
 	})
 	if text != "" {
@@ -163,7 +179,7 @@ func (c *Changes) Page(ctx context.Context, env ...string) error {
 		if c.config.HasForeignDiff() {
 			options = plain[1:]
 		}
-		return c.dir.Page(c.config, c.Pager(), append(env, index...), compared(c.Base.Commit, options...)...)
+		return c.dir.Page(c.config, c.Pager(), append(env, index...), append(compared(c.Base.Commit, options...), c.paths()...)...)
 	})
 }
 

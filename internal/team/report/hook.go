@@ -136,7 +136,7 @@ func (c Caller) nameReason(ctx context.Context, opened *store.Store, r *agent.Re
 }
 
 // report changes the report of this start, for a call at the given time. It replaces the report of another start, all
-// but the words of the conversation; except that of a later start that began while the call waited for the lock.
+// but the words and the last turn of the conversation; except that of a later start that began while the call waited for the lock.
 func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, change func(*agent.Report)) error {
 	var late error
 	err := opened.UpdateReport(ctx, c.Handle, func(report *agent.Report) {
@@ -148,7 +148,7 @@ func (c Caller) report(ctx context.Context, opened *store.Store, at time.Time, c
 			if late != nil {
 				return
 			}
-			*report = agent.Report{Invocation: c.Invocation, Words: report.Words}
+			*report = agent.Report{Invocation: c.Invocation, Words: report.Words, Began: report.Began}
 		}
 		report.PutBack(time.Now(), at)
 		change(report)

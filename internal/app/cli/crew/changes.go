@@ -41,10 +41,14 @@ git. In a pipe it is a patch for git apply. A program that only the repository n
 The tree is compared with its base. In a worktree that is the commit where its branch left the
 branch of the main tree; after a merge or a rebase, the last commit that both have. In the main
 tree it is what was checked out when the agent was first started, and the list has what others
-have changed there since. --against names another commit.`,
+have changed there since. --against names another commit.
+
+--since-turn shows the files that have changed since the agent's last turn began. A file that
+had changes before the turn, and no commit of them, shows those too.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker changes theologian
   nbs-worker changes theologian --patch
+  nbs-worker changes theologian --since-turn
   nbs-worker changes theologian --against main --patch | git apply --stat
   nbs-worker changes theologian --json | jq -r '.files[].path'`,
 		Args:              ui.OneHandle,
@@ -57,12 +61,13 @@ have changed there since. --against names another commit.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&o.stat, "stat", false, "list the files (the default)")
 	flags.BoolVar(&o.patch, "patch", false, "show the lines")
+	flags.BoolVar(&o.wanted.SinceTurn, "since-turn", false, "compare with what was checked out when its last turn began")
 	flags.BoolVar(&o.base, "base", false, "compare with the base (the default)")
 	flags.StringVar(&o.wanted.Base, "against", "", "compare with this commit or branch")
 	flags.BoolVar(&o.stay, "stay", false, "")
 	_ = flags.MarkHidden("stay")
 	cmd.MarkFlagsMutuallyExclusive("stat", "patch")
-	cmd.MarkFlagsMutuallyExclusive("base", "against")
+	cmd.MarkFlagsMutuallyExclusive("base", "against", "since-turn")
 	return cmd
 }
 
