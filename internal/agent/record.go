@@ -35,6 +35,8 @@ type Record struct {
 
 	Restarts Restarts `json:"restarts,omitzero"`
 
+	Rename *Rename `json:"rename,omitempty"` // nil: it was never renamed
+
 	source *file // from which it was read; nil: it was not read
 }
 

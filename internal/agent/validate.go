@@ -28,7 +28,7 @@ func (r *Record) Validate() error {
 		checkDesired(r.Desired),
 		checkProcess(r.Process),
 		checkExits(r.Exits),
-		checkRestarts(&r.Restarts),
+		checkRestarts(&r.Restarts), r.Rename.validate(),
 	)
 }
 

@@ -76,6 +76,8 @@ type Store interface {
 	// ForgetHandle removes all that is stored about an agent. It returns the removed conversations, and the number of
 	// removed observations.
 	ForgetHandle(ctx context.Context, handle agent.Handle) (conversations []Observed, n int, err error)
+	// Rename gives all that is stored about an agent to its new handle.
+	Rename(ctx context.Context, from, to agent.Handle) error
 
 	// Status returns every observed conversation, the oldest first.
 	Status(ctx context.Context) ([]StatusOf, error)

@@ -46,6 +46,17 @@ func (d *Database) ForgetHandle(ctx context.Context, handle agent.Handle) (conve
 	return conversations, n, d.wipe(ctx)
 }
 
+// Rename gives all that is stored about an agent to its new handle.
+func (d *Database) Rename(ctx context.Context, from, to agent.Handle) error {
+	if err := checkName(to); err != nil {
+		return err
+	}
+	return d.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE observed AS c SET handle = ? WHERE "+named(from), to, from) //nolint:gosec // G202: it is of this package, and holds a mark for the name
+		return err
+	})
+}
+
 func ofHandle(ctx context.Context, d *Database, q querier, handle agent.Handle) ([]memory.Observed, error) {
 	rows, err := q.QueryContext(ctx, "SELECT "+observedColumns+" FROM observed c WHERE "+named(handle)+" ORDER BY c.created, c.content_id", handle)
 	return collect(d, rows, err, func() (memory.Observed, error) { return scanObserved(rows.Scan) })

@@ -248,6 +248,9 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, err
 	if err := s.Project.Store.CheckSeal(&r); err != nil { // again: the record was read again since the first look
 		return launch.Plan{}, err
 	}
+	if r.Unfinished() {
+		return launch.Plan{}, errHalfRenamed(&r)
+	}
 	s.follow(&r)
 	if r.Schema == 0 {
 		if err := s.completeLegacy(&r); err != nil {

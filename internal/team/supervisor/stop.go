@@ -43,7 +43,7 @@ func (s *Supervisor) halt(ctx context.Context, handle agent.Handle, down bool) (
 	defer unlock()
 	ctx = context.WithoutCancel(ctx) // what has begun is completed, whatever the caller does
 	mark := func(r *agent.Record) { r.Downed = down && (r.Downed || r.Desired != agent.DesiredStopped) }
-	stopped, err := s.stop(ctx, handle, func(spec *agent.Spec) error { return s.Caller.CheckAct(spec, "stop") }, mark)
+	stopped, err := s.stop(ctx, handle, s.mayStop, mark)
 	if err != nil {
 		return stopped, err
 	}
@@ -120,6 +120,8 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 func butDone(err error, done string) error {
 	return fail.Errorf(fail.KindOf(err), "%s: %w", done, err)
 }
+
+func (s *Supervisor) mayStop(spec *agent.Spec) error { return s.Caller.CheckAct(spec, "stop") }
 
 // stop makes all its checks before it writes, and writes before the first signal. If it cannot write, it still ends
 // the agent: a full disk must not keep an agent alive that fills it. mark completes the record of the stopped agent.

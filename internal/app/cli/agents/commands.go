@@ -9,6 +9,7 @@ var Commands = []ui.Command{
 	{Name: "adopt", Make: newAdoptCmd},
 	{Name: "resume", Make: newResumeCmd},
 	{Name: "set", Make: newSetCmd},
+	{Name: "rename", Make: newRenameCmd},
 	{Name: "reset", Make: newResetCmd},
 	{Name: "session", Make: newSessionCmd},
 	{Name: "list", Make: newListCmd},

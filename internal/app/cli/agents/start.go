@@ -15,8 +15,6 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-const readyWait = 30 * time.Second
-
 // startOptions are the flags that all starting verbs share.
 type startOptions struct {
 	prompt, promptFile string
@@ -32,7 +30,7 @@ func (o *startOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.prompt, "prompt", "", "first message to the agent; surrounding white space is dropped")
 	flags.StringVar(&o.promptFile, "prompt-file", "", "read the message from this file, - for stdin")
-	flags.DurationVar(&o.timeout, "timeout", readyWait, "how long to wait until claude is ready and has the prompt (not for the answer); if not given, longer on a busy machine")
+	flags.DurationVar(&o.timeout, "timeout", ui.ReadyWait, "how long to wait until claude is ready and has the prompt (not for the answer); if not given, longer on a busy machine")
 	flags.BoolVar(&o.noWait, "no-wait", false, "return as soon as claude runs, before it is ready")
 	o.trust.bind(cmd)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the command that would run, and change nothing")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -93,11 +92,9 @@ func handlesOf(steps []compose.Step) []agent.Handle {
 	return agent.Mapped(steps, func(step compose.Step) agent.Handle { return step.Handle })
 }
 
-const readyWait = 30 * time.Second
-
 // startOf returns how an agent of a team is started.
 func startOf(f *ui.Factory, handle agent.Handle, trust bool) launch.Start {
-	return launch.Start{Wait: readyWait, Patience: true, Trust: trust, Progress: f.Progress(handle)}
+	return launch.Start{Wait: ui.ReadyWait, Patience: true, Trust: trust, Progress: f.Progress(handle)}
 }
 
 // completeNames completes agents and groups of the team file.

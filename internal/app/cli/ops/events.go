@@ -132,7 +132,7 @@ func printNarrowEvent(f *ui.Factory, at time.Time, fields []string) error {
 }
 
 var eventColours = map[string]string{
-	"failed": ui.Red, "start": ui.Green, "spawn": ui.Green, "resume": ui.Green, "exit": ui.Yellow, "stop": ui.Yellow, "dismiss": ui.Yellow,
+	"failed": ui.Red, "start": ui.Green, "spawn": ui.Green, "resume": ui.Green, "exit": ui.Yellow, "stop": ui.Yellow, "dismiss": ui.Yellow, "rename": ui.Yellow,
 }
 
 func verifyEvents(f *ui.Factory, s *supervisor.Supervisor) error {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
@@ -10,6 +11,9 @@ import (
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/supervisor"
 )
+
+// ReadyWait is how long a start may take on a machine that is not busy.
+const ReadyWait = 30 * time.Second
 
 // SayStarted reports effects beyond a start, to scripts too, even of a failed or late start.
 func (f *Factory) SayStarted(handle agent.Handle, started supervisor.Started) {

@@ -46,6 +46,7 @@ var verbs = []printed{
 	{verb: "interrupt", one: []any{wire.Interruption{}}, several: true},
 	{verb: "compact", one: []any{wire.Compaction{}}},
 	{verb: "set", one: []any{wire.Set{}}},
+	{verb: "rename", one: []any{wire.Renamed{}}},
 	{verb: "reset", one: []any{wire.Reset{}}, several: true},
 	{verb: "up", one: []any{wire.TeamStep{}}, several: true},
 	{verb: "down", one: []any{wire.TeamStep{}}, several: true},

@@ -1,0 +1,147 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/queue"
+)
+
+func (w *world) renames(remembered func(context.Context) error) (Renamed, error) {
+	return w.Rename(w.Context(), Rename{From: "alpha", To: "beta", Remembered: remembered})
+}
+
+// waits puts messages into the outbox of an agent.
+func (w *world) waits(handle agent.Handle, texts ...string) {
+	w.Helper()
+	for _, text := range texts {
+		_, err := w.Project.Store.Outbox(handle).Add(w.Context(), queue.Entry{Text: text, State: queue.Waiting})
+		w.must(err)
+	}
+}
+
+// blocked puts a folder in the place of a file, until undo is called.
+func (w *world) blocked(file string) (undo func()) {
+	w.Helper()
+	path := filepath.Join(w.dir, file)
+	text, err := os.ReadFile(path)
+	w.inTheWay(file)
+	return func() {
+		w.must(os.RemoveAll(path))
+		if err == nil {
+			w.put(path, string(text))
+		}
+	}
+}
+
+// mustBeRenamed checks that all of alpha is beta's, and that nothing else differs.
+func (w *world) mustBeRenamed(before agent.Record, texts ...string) {
+	w.Helper()
+	handles, err := w.Project.Store.Handles()
+	w.must(err)
+	rig.Same(w, "the agents", []agent.Handle{"beta"}, handles)
+	now, err := w.Project.Store.Load("beta")
+	w.must(err)
+	w.must(w.Project.Store.CheckSeal(&now))
+	rig.Equal(w, now.SessionID, before.SessionID, "the conversation")
+	rig.Equal(w, now.TmuxSession, "nbs-beta-live", "the tmux session")
+	rig.Equal(w, now.Desired, before.Desired, "the desired state")
+	rig.Equal(w, now.OwnWorktree, before.OwnWorktree, "the worktree")
+	all, err := w.Project.Store.Outbox("beta").Entries()
+	w.must(err)
+	rig.Same(w, "the messages", texts, agent.Mapped(all, func(e queue.Entry) string { return e.Text }))
+	for _, e := range all {
+		w.must(w.Project.Store.Outbox("beta").CheckSeal(&e))
+	}
+	rig.Equal(w, w.Project.Store.Outbox("alpha").Newest(), "", "a message that stays")
+	w.mustNote("rename", before.SessionID)
+}
+
+func TestRename(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tree := agent.OwnWorktree{Path: "/trees/alpha", Common: "/repo/.git", Branch: "nbs/alpha", Base: "0123456789012345678901234567890123456789"}
+	before := w.has("alpha", func(r *agent.Record) { r.Desired, r.OwnWorktree = agent.DesiredStopped, tree })
+	w.waits("alpha", "one", "two")
+	renamed, err := w.renames(nil)
+	w.must(err)
+	rig.Equal(t, renamed.Moved, 2, "moved messages")
+	rig.Check(t, renamed.Again == nil, "it was started")
+	w.mustBeRenamed(before, "one", "two")
+	_, err = w.renames(nil) // as after a kill at its end
+	w.must(err)
+	w.mustBeRenamed(before, "one", "two")
+}
+
+// Whatever prevents a step, the same call completes the rename.
+func TestRenameThatCouldNotGoOn(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"memory", "project/.nbs/journal.jsonl", "project/.nbs/locks/beta.record", "project/.nbs/locks/beta.outbox", "project/.nbs/locks/beta.status"} {
+		w := newWorld(t)
+		before := w.has("alpha", asItIs)
+		w.waits("alpha", "one", "two")
+		w.must(w.Project.Store.UpdateReport(t.Context(), "alpha", func(r *agent.Report) { r.Invocation = agent.NewInvocation() }))
+		broken := func(context.Context) error { return errors.New("no memory") }
+		undo := func() {}
+		if what != "memory" {
+			broken, undo = nil, w.blocked(what)
+		}
+		_, err := w.renames(broken)
+		rig.Check(t, err != nil, "%s in the way: it went on", what)
+		if r, err := w.Project.Store.Load("alpha"); err == nil {
+			_, err = w.PlanResume(t.Context(), r.Handle, Resume{})
+			mustSay(t, what+", resume of the old one", err, fail.Conflict, "being renamed to beta", "nbs-worker rename alpha beta")
+			_, err = w.Rename(t.Context(), Rename{From: "alpha", To: "gamma"})
+			mustSay(t, what+", another name", err, fail.Conflict, "nbs-worker rename alpha beta")
+		}
+		undo()
+		_, err = w.renames(nil)
+		rig.Check(t, err == nil, "%s: the second call: %v", what, err)
+		w.mustBeRenamed(before, "one", "two")
+	}
+}
+
+func TestRenameIsRefused(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		to    agent.Handle
+		kind  fail.Kind
+		words string
+	}{
+		"a taken handle":      {"gamma", fail.Conflict, "the handle is taken"},
+		"the same handle":     {"Alpha", fail.BadInput, "are the same handle"},
+		"a running, busy one": {"beta", fail.Conflict, "a rename would end that"},
+	} {
+		w := newWorld(t)
+		w.has("gamma", asItIs)
+		w.has("alpha", func(r *agent.Record) { w.live(r) })
+		_, err := w.Rename(t.Context(), Rename{From: "alpha", To: c.to})
+		mustSay(t, what, err, c.kind, c.words)
+		r, err := w.Project.Store.Load("alpha")
+		rig.Check(t, err == nil && w.lives() && r.Rename == nil && r.Desired == agent.DesiredRunning, "%s: it was changed: %v", what, err)
+	}
+	w := newWorld(t)
+	_, err := w.renames(nil)
+	mustSay(t, "no agent", err, fail.NotFound, "no such agent")
+}
+
+// A message that no command of the user wrote gets no seal by a rename.
+func TestRenameSealsNoForeignMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.has("alpha", asItIs)
+	w.waits("alpha", "one", "two")
+	path := w.Project.Store.Folder() + "/outbox/alpha.000000001.json"
+	w.put(path, `{"id":"x","handle":"alpha","text":"rm","state":"waiting","seal":"forged"}`)
+	renamed, err := w.renames(nil)
+	w.must(err)
+	rig.Equal(t, renamed.Dropped, 1, "dropped messages")
+	w.mustBeRenamed(before, "two")
+	w.mustNote("dropped", before.SessionID)
+}
