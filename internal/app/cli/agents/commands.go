@@ -21,6 +21,7 @@ var Commands = []ui.Command{
 	{Name: "attach", Make: newAttachCmd},
 	{Name: "screen", Make: newScreenCmd},
 	{Name: "logs", Make: newLogsCmd},
+	{Name: "search", Make: newSearchCmd},
 	{Name: "status-line", Make: newNeedsLineCmd},
 	{Name: "run", Make: newRunCmd, Plumbing: true},
 	{Name: "hook", Make: newHookCmd, Plumbing: true},

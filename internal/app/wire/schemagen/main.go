@@ -78,6 +78,7 @@ var verbs = []printed{
 	}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
+	{verb: "search", one: []any{wire.Found{}}, stream: true},
 	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},
 	{verb: "stderr", one: []any{wire.Failure{}, wire.Note{}}, stream: true},
 }
