@@ -14,7 +14,7 @@ import (
 func TestWordsOfOtherTools(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"top": "did you mean: nbs-worker list --usage", "rename web api": "nbs-worker dismiss OLD --keep", "git web": "to see an agent's folder: nbs-worker session web;",
+		"top": "did you mean: nbs-worker list --usage", "mv web api": "did you mean: nbs-worker rename web NEW\n", "git web": "to see an agent's folder: nbs-worker session web;",
 		"accept web": "did you mean: nbs-worker approve web\n", "no": "did you mean: nbs-worker deny HANDLE\n", "open web": "did you mean: nbs-worker attach web\n",
 		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker list\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
 		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",

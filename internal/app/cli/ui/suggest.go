@@ -46,7 +46,8 @@ var OtherNames = map[string][]string{
 	"recover --all":                 {"heal"},
 	"recover HANDLE":                {"repair", "fix"},
 	"set HANDLE model=opus":         {"config", "model", "mode"},
-	"ask @HANDLE TEXT --fork":       {"fork", "clone", "branch"},
+	"fork HANDLE NEW":               {"clone", "branch"},
+	"rename HANDLE NEW":             {"mv"},
 	"schedule list":                 {"cron", "timer"},
 	"next":                          {"goto", "jump", "inbox", "needs"},
 	"attach HANDLE":                 {"enter", "open", "focus", "switch", "join", "connect", "fg", "login"},
@@ -54,16 +55,11 @@ var OtherNames = map[string][]string{
 
 // NoVerb maps words for what nbs-worker does not do to how it is done.
 var NoVerb = map[string]string{
-	"rename": renameHint, "mv": renameHint,
-	"git": gitHint, "commit": gitHint, "push": gitHint, "pr": gitHint, "worktree": gitHint,
+	"git": gitHint, "commit": gitHint, "push": gitHint, "pr": gitHint,
 	"detach": "in an agent's terminal, press Ctrl-b and then d",
 }
 
-const (
-	renameHint = "an agent cannot be renamed; to continue its conversation under another name, with the ID that session shows: nbs-worker dismiss OLD --keep, " +
-		"nbs-worker spawn NEW --session-id ID"
-	gitHint = "nbs-worker does not run git; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
-)
+const gitHint = "nbs-worker does not run git; to see an agent's folder: nbs-worker session HANDLE; then: git -C FOLDER diff"
 
 // ErrUnknownCommand returns the error for words that do not begin with a command of parent.
 func ErrUnknownCommand(parent *cobra.Command, words ...string) error {

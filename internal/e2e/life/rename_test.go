@@ -1,0 +1,45 @@
+package life
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/sim/rig"
+)
+
+// A running agent goes on in its conversation under its new handle, with all that was kept under the old one.
+func TestRename(t *testing.T) {
+	m := eachVersion(t)
+	before := m.Remembers("alpha")
+	m.OK("memory", "add", "alpha", "It likes cats")
+	m.Refused(2, "no such agent", "rename", "gamma", "beta")
+	rig.Equal(m, m.OK("rename", "alpha", "beta"), "beta\n", "it prints")
+	m.Check(m.NBS("session", "alpha").Code == 2, "alpha is still there")
+	m.MustRemember("beta", before, "--force")
+	rig.Equal(m, strings.TrimSpace(m.SessionNames()), "nbs-beta-live", "tmux's sessions")
+	m.MustSay(m.OK("memory", "list", "--handle", "beta"), "cats")
+	m.Check(m.Environ(m.Session("beta").RecordedPID)["NBS_HANDLE"] == "beta", "its processes have the old handle")
+	m.OK("stop", "beta")
+	m.MustSay(m.OK("rename", "beta", "gamma", "--json"), `"from":"beta"`, `"handle":"gamma"`)
+	m.Check(!m.Session("gamma").Running, "a stopped agent was started")
+	m.MustRemember("gamma", before)
+}
+
+// A rename is killed before each system call by which a file comes or goes, and the same command completes it.
+func TestKilledRenameIsCompletedByTheSameCommand(t *testing.T) {
+	m := standIn(t)
+	before := m.StoppedAlpha()
+	m.OK("memory", "add", "alpha", "It likes cats")
+	kills := rig.EachKill(m, []string{"renameat", "unlinkat"}, func() (*exec.Cmd, func(bool)) {
+		return m.Command([]string{"rename", "alpha", "beta"}), func(bool) {
+			m.OK("rename", "alpha", "beta")
+			m.Check(m.NBS("session", "alpha").Code == 2, "alpha is still there")
+			m.Check(m.Session("beta").SessionID == before.SessionID, "beta has another conversation")
+			m.MustSay(m.OK("memory", "list", "--handle", "beta"), "cats")
+			m.OK("rename", "beta", "alpha")
+		}
+	})
+	m.Check(kills >= 5, "it was killed %d times only", kills)
+	m.MustRemember("alpha", before)
+}
