@@ -171,7 +171,7 @@ func (r *Record) Replace(id SessionID, at time.Time, reason string) {
 	}
 	previous = append(previous, PreviousSession{SessionID: r.SessionID, Until: at, Reason: reason})
 	r.PreviousSessions, r.SessionID = previous, id
-	r.TranscriptSeen = time.Time{}
+	r.TranscriptSeen, r.ForkOf = time.Time{}, ""
 }
 
 // LaunchDesired returns the desired state of an agent. The original tools did not record it, and kept records only of

@@ -35,6 +35,9 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 	r.NoAnswers = true
 	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"no_answers", "true"})
 	rig.Check(t, slices.Equal(got, want), "without answers: got  %q\nwant %q", got, want)
+	r.ForkOf = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
+	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"fork_of", string(r.ForkOf)})
+	rig.Check(t, slices.Equal(got, want), "a fork: got  %q\nwant %q", got, want)
 	r.OwnWorktree = OwnWorktree{"/w", "/r/.git", "b", "c"}
 	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"own_worktree", "\x02/w\x07/r/.git\x01b\x01c"})
 	rig.Check(t, slices.Equal(got, want), "with a worktree: got  %q\nwant %q", got, want)
@@ -44,7 +47,7 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 func TestEveryFieldIsOfTheSpecOrObserved(t *testing.T) {
 	t.Parallel()
 	observed := []string{ // none of these changes what a start runs, or where; of the process a part is sealed
-		"TmuxSession", "Started", "PID", "Created", "ClaudeVersion", "Desired", "Downed", "Seal", "EnvNames", "TranscriptSeen", "Process", "Exits", "Restarts",
+		"TmuxSession", "Started", "PID", "Created", "ClaudeVersion", "Desired", "Downed", "Seal", "EnvNames", "TranscriptSeen", "Process", "Exits", "Restarts", "Rename",
 	}
 	for field := range reflect.TypeFor[Record]().Fields() {
 		rig.Check(t, !field.IsExported() || field.Anonymous || slices.Contains(observed, field.Name), "%s is neither observed nor of the spec", field.Name)

@@ -31,6 +31,10 @@ type Spec struct {
 	Memory    bool `json:"memory,omitzero"`     // its actions are observed and remembered
 	NoAnswers bool `json:"no_answers,omitzero"` // what it asks is answered in its terminal only
 
+	// ForkOf is the conversation of which this one begins as a copy, made by claude at the first start; "": it begins
+	// empty. It counts until this conversation has a transcript.
+	ForkOf SessionID `json:"fork_of,omitempty"`
+
 	OwnWorktree OwnWorktree `json:"own_worktree,omitzero"` // made for it; zero: it works in a folder that others made
 }
 

@@ -41,7 +41,7 @@ func (s *Spec) validate() error {
 		handleErr, canonical(s.SessionID), checkPrevious(s.PreviousSessions), modelErr, modeErr, restartErr,
 		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()),
 		CheckPath("config_dir", cmp.Or(s.ConfigDir, "/")), CheckText("initial_prompt", s.InitialPrompt),
-		CheckText("claude_args", strings.Join(s.ClaudeArgs, " ")), checkEnv(s.Env), checkDepth(s.Depth), s.OwnWorktree.validate(),
+		CheckText("claude_args", strings.Join(s.ClaudeArgs, " ")), checkEnv(s.Env), checkDepth(s.Depth), s.OwnWorktree.validate(), checkForkOf(s.ForkOf),
 	)
 }
 
@@ -51,6 +51,13 @@ func canonical(id SessionID) error {
 		return fail.Errorf(fail.BadInput, "session id %s is not in lower case", human.Quote(string(id)))
 	}
 	return err
+}
+
+func checkForkOf(id SessionID) error {
+	if id == "" {
+		return nil
+	}
+	return canonical(id)
 }
 
 const tmuxNameLimit = 100

@@ -89,6 +89,7 @@ var powers = map[string]caller.Rule{
 	"dash":                 {Right: caller.Person, What: "watch and change the agents on one screen"},
 	"compact":              {Right: caller.Person, What: "give a command of Claude's own to another agent"},
 	"rename":               {Right: caller.Person, What: "rename an agent"},
+	"fork":                 {Right: caller.Person, What: "copy a conversation for another agent"},
 	"serve":                {Right: caller.Person, What: "serve conversations"},
 	"serve check":          {Right: caller.Person, What: "check the bot"},
 	"serve setup telegram": {Right: caller.Person, What: "set up a bot"},

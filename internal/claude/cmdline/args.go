@@ -15,6 +15,9 @@ import (
 // between sessions use, unless the extra arguments give another name.
 func Args(spec *agent.Spec, opening Opening, prompt, settings string) []string {
 	args := []string{string(opening), string(spec.SessionID)}
+	if opening == OpenNew && spec.ForkOf != "" {
+		args = append([]string{string(OpenResume), string(spec.ForkOf), "--fork-session"}, args...)
+	}
 	if spec.Model != "" {
 		args = append(args, "--model", string(spec.Model))
 	}

@@ -41,6 +41,14 @@ func TestArgs(t *testing.T) {
 			agent.Spec{SessionID: sessionID}, OpenNew, "--model haiku; $(touch F)\n-d",
 			[]string{"--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet, "--", "--model haiku; $(touch F)\n-d"},
 		},
+		"a fork": {
+			agent.Spec{SessionID: sessionID, ForkOf: "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}, OpenNew, "",
+			[]string{"--resume", "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11", "--fork-session", "--session-id", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet},
+		},
+		"a resumed fork": {
+			agent.Spec{SessionID: sessionID, ForkOf: "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"}, OpenResume, "",
+			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "--settings", quiet},
+		},
 		"an agent with a handle": {
 			agent.Spec{Handle: "alpha", SessionID: sessionID}, OpenResume, "",
 			[]string{"--resume", string(sessionID), "--permission-mode", "bypassPermissions", "-n", "alpha", "--settings", quiet},

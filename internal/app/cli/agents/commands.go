@@ -6,6 +6,7 @@ import "nbs-worker/internal/app/cli/ui"
 // Commands are the commands for agents.
 var Commands = []ui.Command{
 	{Name: "spawn", Make: newSpawnCmd},
+	{Name: "fork", Make: newForkCmd},
 	{Name: "adopt", Make: newAdoptCmd},
 	{Name: "resume", Make: newResumeCmd},
 	{Name: "set", Make: newSetCmd},

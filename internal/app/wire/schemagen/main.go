@@ -33,6 +33,7 @@ type printed struct {
 
 var verbs = []printed{
 	{verb: "spawn", one: []any{wire.Started{}, wire.Plan{}}},
+	{verb: "fork", one: []any{wire.Started{}, wire.Plan{}}},
 	{verb: "resume", one: []any{wire.Started{}, wire.Plan{}}, several: true},
 	{verb: "stop", one: []any{wire.Ended{}}, several: true},
 	{verb: "dismiss", one: []any{wire.Ended{}}, several: true},
