@@ -27,7 +27,11 @@ func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (super
 	}
 	if step.Action == Spawn {
 		start.Prompt = want.InitialPrompt
-		return t.Spawn(ctx, supervisor.Spawn{Spec: want, Start: start})
+		spawn := supervisor.Spawn{Spec: want, Start: start}
+		if tree := step.Agent.Worktree; tree != nil {
+			spawn.Cwd, spawn.Worktree = "", &supervisor.Worktree{Branch: tree.Branch, Base: tree.Base}
+		}
+		return t.Spawn(ctx, spawn)
 	}
 	if t.arrives(ctx, step.Handle) {
 		return supervisor.Started{}, nil

@@ -53,7 +53,6 @@ type Agent struct {
 type Worktree struct {
 	Branch string // "": nbs/<handle>
 	Base   string // a commit, a branch or a tag; "": what is checked out
-	Setup  string // a program in the project, which the user has allowed; "": none
 }
 
 // Agent returns the agent with a handle, or nil.

@@ -28,7 +28,7 @@ agents:
     prompt: |
       Read PLAN.md
       and begin.
-    worktree: {branch: feature/a, base: main, setup: scripts/setup}
+    worktree: {branch: feature/a, base: main}
   bob:
     depends_on: [Alice]
     environment: {LANG: de, N: 3, EMPTY: ""}
@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 			{
 				Handle: "alice", Description: "translates", Model: "opus", PermissionMode: "acceptEdits", Restart: "on-failure", Memory: true,
 				ClaudeArgs: []string{"--agent", "translator", "--effort", "high", "--add-dir", "../docs"}, Environment: usual,
-				Prompt: "Read PLAN.md\nand begin.", Worktree: &Worktree{Branch: "feature/a", Base: "main", Setup: "scripts/setup"},
+				Prompt: "Read PLAN.md\nand begin.", Worktree: &Worktree{Branch: "feature/a", Base: "main"},
 			},
 			{
 				Handle: "bob", Profiles: []string{"night"}, DependsOn: []Dependency{{"alice", Ready}}, Model: "sonnet", PermissionMode: "acceptEdits", Restart: "no",

@@ -178,7 +178,7 @@ func (p *parser) worktree(node *yaml.Node, what string) *Worktree {
 	what += ": worktree"
 	if node.Kind != yaml.MappingNode {
 		if node.Value != "true" && node.Value != "false" {
-			p.Wrong(node, "%s: true, false, or fields belong here: branch, base, setup", what)
+			p.Wrong(node, "%s: true, false, or fields belong here: branch, base", what)
 		}
 		if node.Value != "true" {
 			return nil
@@ -186,7 +186,7 @@ func (p *parser) worktree(node *yaml.Node, what string) *Worktree {
 		return &Worktree{}
 	}
 	w := &Worktree{}
-	has := p.Fields(node, what, "branch", "base", "setup")
+	has := p.Fields(node, what, "branch", "base")
 	if node := has["branch"]; node != nil {
 		w.Branch = p.Text(node)
 		p.refused(node, what+": branch", agent.CheckBranch(w.Branch))
@@ -195,9 +195,6 @@ func (p *parser) worktree(node *yaml.Node, what string) *Worktree {
 		if w.Base = p.Text(node); strings.HasPrefix(w.Base, "-") || strings.ContainsAny(w.Base, " \t\n\x00") || !human.IsLegible(w.Base) {
 			p.Wrong(node, "%s: base: %s is not the name of a commit, a branch or a tag", what, human.Quote(w.Base))
 		}
-	}
-	if node := has["setup"]; node != nil {
-		w.Setup = p.below(node, what+": setup", "the project")
 	}
 	return w
 }

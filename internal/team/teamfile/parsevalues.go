@@ -55,7 +55,7 @@ func (p *parser) checkPrompt(node *yaml.Node, what, text string) {
 
 // promptFile reads the path of a prompt file, and checks what is in the file.
 func (p *parser) promptFile(node *yaml.Node, what string) string {
-	path := p.below(node, what, "the folder of the team file")
+	path := p.below(node, what)
 	if path == "" || p.readPrompt == nil || !filepath.IsLocal(path) {
 		return path
 	}
@@ -67,15 +67,15 @@ func (p *parser) promptFile(node *yaml.Node, what string) string {
 	return path
 }
 
-// below reads the path of a file that must be in a folder.
-func (p *parser) below(node *yaml.Node, what, folder string) string {
+// below reads the path of a file that must be in the folder of the team file.
+func (p *parser) below(node *yaml.Node, what string) string {
 	text := p.Text(node)
 	if text == "" {
 		return ""
 	}
 	path := filepath.Clean(text)
 	if path == "." || !filepath.IsLocal(path) || !isPath(path) {
-		p.Wrong(node, "%s: %s must be the path of a file in %s", what, human.Quote(text), folder)
+		p.Wrong(node, "%s: %s must be the path of a file in the folder of the team file", what, human.Quote(text))
 	}
 	return path
 }

@@ -138,7 +138,7 @@ func (w *Worktree) node() *yaml.Node {
 	case *w == Worktree{}:
 		return yes()
 	}
-	return mapping("branch", text(w.Branch), "base", text(w.Base), "setup", text(w.Setup))
+	return mapping("branch", text(w.Branch), "base", text(w.Base))
 }
 
 func yes() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"} }

@@ -32,7 +32,7 @@ An agent may have, and the defaults too, except for what is marked with *:
                    caller, $${ is ${ itself. Not for secrets: claude
                    gets what is exported before up
   working_dir      where it works, from the project root
-  worktree         true, or {branch: NAME, base: COMMIT, setup: PROGRAM}
+  worktree         true, or {branch: NAME, base: COMMIT}
   restart          no, on-failure, on-abnormal or always
   memory           true: it is observed (nbs-worker help memory)
   answers          false: only its terminal answers what it asks

@@ -38,11 +38,8 @@ func teamLines(file *teamfile.File) []ui.Line {
 		if a.WorkingDir != "" {
 			words = append(words, "in "+strconv.Quote(a.WorkingDir))
 		}
-		if w := a.Worktree; w != nil {
+		if a.Worktree != nil {
 			words = append(words, "in a worktree of its own")
-			if w.Setup != "" {
-				words = append(words, "which "+strconv.Quote(w.Setup)+" sets up")
-			}
 		}
 		if len(a.ClaudeArgs) > 0 {
 			words = append(words, "arguments "+strings.Join(agent.Mapped(a.ClaudeArgs, strconv.Quote), " "))

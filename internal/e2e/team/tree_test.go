@@ -1,0 +1,31 @@
+package team
+
+import "testing"
+
+// An agent of the file gets its own worktree, works there, and is as the file says afterwards.
+func TestATreeForEachAgent(t *testing.T) {
+	c := standIn(t)
+	c.Write(c.World.Project+"/a.txt", "a\n")
+	c.Write(c.World.Project+"/.gitignore", ".nbs\n")
+	c.Git(c.World.Project, "init", "-q")
+	c.Git(c.World.Project, "add", "-A")
+	c.Git(c.World.Project, "commit", "-qm", "first")
+	c.has(`version: 1
+agents:
+  alpha: {worktree: true}
+  beta: {worktree: {branch: fix}}
+  gamma: {}
+`)
+	c.is(c.says("up", "--trust"), "alpha:spawn beta:spawn gamma:spawn")
+	for handle, branch := range map[string]string{"alpha": "nbs/alpha", "beta": "fix"} {
+		s := c.WaitState(handle, "idle")
+		c.is(s.Cwd, c.World.Project+".nbs/"+handle)
+		c.MustSay(c.Git(s.Cwd, "branch", "--show-current"), branch)
+	}
+	c.is(c.Session("gamma").Cwd, c.World.Project)
+	c.is(c.differs(0), "alpha:equal beta:equal gamma:equal")
+	c.is(c.says("down"), "gamma:stop beta:stop alpha:stop")
+	c.is(c.says("up"), "alpha:resume beta:resume gamma:resume")
+	c.WaitState("alpha", "idle")
+	c.is(c.Session("alpha").Cwd, c.World.Project+".nbs/alpha")
+}
