@@ -126,8 +126,7 @@ func TestFileThatIsWrong(t *testing.T) {
 		"\tzone: UTC":                                                          "line 1: found character that cannot start any token",
 	} {
 		_, err := Parse("schedules.yaml", []byte(text))
-		said := fmt.Sprint(column.ReplaceAllString(fmt.Sprint(err), ""), fail.HintsOf(err))
-		switch {
+		switch said := withoutColumns(err); {
 		case fail.KindOf(err) != fail.BadInput || !strings.Contains(said, want):
 			t.Errorf("%q: %v; want %s", text, err, want)
 		case strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), `schedules "schedules.yaml", line `):
@@ -137,6 +136,11 @@ func TestFileThatIsWrong(t *testing.T) {
 }
 
 var column = regexp.MustCompile(`, column [0-9]+`)
+
+// withoutColumns returns an error with its hints, and with the lines of mistakes alone.
+func withoutColumns(err error) string {
+	return fmt.Sprint(column.ReplaceAllString(fmt.Sprint(err), ""), fail.HintsOf(err))
+}
 
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	t.Parallel()

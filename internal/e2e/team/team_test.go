@@ -92,11 +92,11 @@ func (c *crew) differs(code int) string {
 	c.Must(json.Unmarshal([]byte(r.Stdout), &found))
 	var all []string
 	for _, d := range found {
-		word := d.Handle + ":" + d.Is
+		words := []string{d.Handle, d.Is}
 		for _, field := range append(d.Changed, d.Drift...) {
-			word += ":" + field.Field
+			words = append(words, field.Field)
 		}
-		all = append(all, word)
+		all = append(all, strings.Join(words, ":"))
 	}
 	return strings.Join(all, " ")
 }

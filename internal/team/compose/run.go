@@ -83,7 +83,7 @@ func (r *Run) await(ctx context.Context, need teamfile.Dependency, by agent.Hand
 		return fail.Errorf(fail.Held, "it depends on %s, which a person has stopped", need.On).
 			Hint("to start both: nbs-worker up %s %s", need.On, by).
 			Hint("to start it alone: nbs-worker up --no-deps %s", by)
-	case first.err != nil && !(goesOn && need.Condition == teamfile.Started):
+	case first.err != nil && (!goesOn || need.Condition != teamfile.Started):
 		return fail.Errorf(kind, "it depends on %s, which could not be started", need.On).
 			Hint("to start it alone: nbs-worker up --no-deps %s", by)
 	case need.Condition == teamfile.Started:

@@ -52,9 +52,11 @@ func (q Search) Run(ctx context.Context, o *observe.Project, found func(Found) e
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := q.in(ctx, o, r, id, found); errors.Is(err, errStop{}) {
-				return errors.Unwrap(err)
-			} else if err != nil {
+			err := q.in(ctx, o, r, id, found)
+			if stop, is := errors.AsType[*stopError](err); is {
+				return stop.error
+			}
+			if err != nil {
 				unread(r.Handle, fmt.Errorf("conversation %s: %w", id, err))
 			}
 		}
@@ -62,11 +64,8 @@ func (q Search) Run(ctx context.Context, o *observe.Project, found func(Found) e
 	return nil
 }
 
-// errStop is an error of the receiver, which ends the search.
-type errStop struct{ error }
-
-func (e errStop) Unwrap() error      { return e.error }
-func (errStop) Is(target error) bool { _, is := target.(errStop); return is } //nolint:errorlint // it is a marker
+// stopError is an error of the receiver, which ends the search.
+type stopError struct{ error }
 
 // in searches one conversation. One without a transcript has no match.
 func (q Search) in(ctx context.Context, o *observe.Project, r *agent.Record, id agent.SessionID, found func(Found) error) error {
@@ -84,7 +83,7 @@ func (q Search) in(ctx context.Context, o *observe.Project, r *agent.Record, id 
 			m.SessionID = id
 		}
 		if err := errors.Join(ctx.Err(), found(Found{Said: m, Handle: r.Handle, Path: file.Path, Archived: archived})); err != nil {
-			return errStop{err}
+			return &stopError{err}
 		}
 		return nil
 	})

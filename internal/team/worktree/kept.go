@@ -167,7 +167,7 @@ func KeptOf(ctx context.Context, project string) ([]Kept, error) {
 	_, common, err := repository(ctx, project)
 	switch {
 	case err != nil && fail.KindOf(err) == fail.NotFound:
-		return nil, nil //nolint:nilerr // outside of a repository nothing is kept
+		return nil, nil
 	case err != nil:
 		return nil, err
 	}
