@@ -26,6 +26,7 @@ PROGRAMS = $(CURDIR)/build/test
 TEST = CGO_ENABLED=0 NBS_TEST_BIN=$(PROGRAMS) $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -p $(PACKAGES_AT_ONCE) -parallel $(AT_ONCE) -timeout 60m
 # The packages that take longest begin first.
 LONG = ./internal/e2e/send ./internal/e2e/life ./internal/e2e/recover ./internal/e2e/security ./internal/e2e/memory ./internal/e2e/chat \
+	./internal/e2e/dash ./internal/e2e/team ./internal/team/worktree \
 	./internal/sim/contract ./internal/memory/observer ./internal/claude/turn ./internal/sim/bench
 # What has tests of each version: it is found by their call of eachVersion.
 VERSIONS = ./internal/e2e/... ./internal/sim/contract ./internal/claude/turn ./internal/memory/observer
