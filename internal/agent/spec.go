@@ -31,7 +31,7 @@ type Spec struct {
 	Memory    bool `json:"memory,omitzero"`     // its actions are observed and remembered
 	NoAnswers bool `json:"no_answers,omitzero"` // what it asks is answered in its terminal only
 
-	// ForkOf is the conversation of which this one begins as a copy, made by claude at the first start; "": it begins
+	// ForkOf is the conversation that claude copies into this one at the first start; "": this one begins
 	// empty. It counts until this conversation has a transcript.
 	ForkOf SessionID `json:"fork_of,omitempty"`
 

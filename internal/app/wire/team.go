@@ -16,7 +16,7 @@ type TeamStep struct {
 	Ended   *Ended         `json:"ended,omitempty"`
 }
 
-// Difference is a field of which an agent's record and the team file say something else.
+// Difference is a field that is not the same in an agent's record and in the team file.
 type Difference struct {
 	Field string `json:"field"` // as in the team file
 	From  string `json:"from"`

@@ -103,7 +103,7 @@ func (t *Tree) isAncestor(ctx context.Context, commit, of string) bool {
 	return err == nil
 }
 
-// shared returns the last commit that two have in their histories; "" if there is none.
+// shared returns the last commit that two have in their histories; "" if they share no commit.
 func (t *Tree) shared(ctx context.Context, a, b string) string {
 	commit, err := t.run(ctx, nil, "merge-base", a, b)
 	if err != nil {

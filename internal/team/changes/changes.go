@@ -125,7 +125,7 @@ func (c *Changes) readCommits(ctx context.Context) (err error) {
 	return err
 }
 
-// count counts commits; 0 where there is none, as in a new repository.
+// count counts commits; 0 in a repository without a commit.
 func (c *Changes) count(ctx context.Context, which string) (int, error) {
 	if c.Head == "" {
 		return 0, nil

@@ -19,7 +19,7 @@ type Tree struct {
 	Top    string // its top folder
 	Folder string // where the agent works, in it
 	Branch string // "": a commit is checked out, and no branch
-	Head   string // the commit that is checked out; "": there is none yet
+	Head   string // the commit that is checked out; "": the repository has no commit yet
 	Main   Main   // the main working tree of the repository
 	IsMain bool   // it is the main tree itself
 	Own    bool   // it was made for the agent

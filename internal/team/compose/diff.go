@@ -12,7 +12,7 @@ import (
 	"nbs-worker/internal/team/teamfile"
 )
 
-// Difference is a field of which record and file say something else.
+// Difference is a field that is not the same in record and file.
 type Difference struct {
 	Field, From, To string
 	Takes           Taking

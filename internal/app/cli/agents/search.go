@@ -42,7 +42,7 @@ even if nothing matches; a conversation that cannot be read is named on stderr, 
 archived.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker search '(?i)deadline'
-  nbs-worker search 'TODO' --since 7d --tools
+  nbs-worker search 'release' --since 7d --tools
   nbs-worker search 'rate limit' --all-projects --json | jq -r .transcript`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
