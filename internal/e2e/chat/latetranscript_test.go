@@ -11,9 +11,12 @@ import (
 
 func TestFirstTurnThatAsksBeforeItIsWrittenDown(t *testing.T) {
 	m := standIn(t, "late-transcript=500ms")
-	if r := m.NBS("spawn", "alpha", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`); r.Code != 0 || r.Stdout != "alpha\n" || r.Stderr != "" {
-		t.Fatal(r)
+	r := m.NBS("spawn", "alpha", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"true"}]]`)
+	if r.Code == 8 { // a busy machine looks first when the dialog is there: spawn has not said that it has the prompt
+		m.MustSay(r.Stderr, "it asks for a permission", "nbs-worker attach alpha")
+		return
 	}
+	m.Check(r.Code == 0 && r.Stdout == "alpha\n" && r.Stderr == "", "%s", r)
 	s := m.Session("alpha")
 	if s.State != "waiting" || s.Cause != "permission prompt" || s.Transcript == nil {
 		t.Fatalf("%+v", s)
