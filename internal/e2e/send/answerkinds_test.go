@@ -47,7 +47,8 @@ func (m *team) told(words ...string) {
 	for i := len(all) - 1; i >= 0 && (all[i].Side || !strings.Contains(last, "tool_result")); i-- {
 		last = strings.ReplaceAll(string(all[i].Body), `\"`, `"`)
 	}
-	m.MustSay(last[max(0, strings.LastIndex(last, `"tool_result"`)):], words...)
+	// The results of one turn come in any order.
+	m.MustSay(last[max(0, strings.LastIndex(last, `"role":"assistant"`)):], words...)
 	m.MustPrint("[]\n", "requests", "--json")
 }
 
