@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -31,9 +32,11 @@ func TestWhatClaudeDoesBesideItsAnswers(t *testing.T) {
 		m.WaitFor("the answer is recorded", func() (bool, string) { return m.keyed("review").Answered == answered, "" })
 		return ask
 	}
-	killed := begin("sleep 2", 2)
+	over := filepath.Join(m.World.Home, "over")
+	killed := begin("until test -e "+over+"; do sleep 0.1; done", 2)
 	m.Kill(killed.Process.Pid, syscall.SIGKILL)
 	killed.End()
+	m.Write(over, "")
 	m.WaitFor("its claude has said something by itself and has exited", func() (bool, string) {
 		return !slices.ContainsFunc(m.Processes(), e2e.WorldProcess.AnswersTurns), ""
 	})
