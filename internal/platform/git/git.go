@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -58,7 +59,22 @@ func (d Dir) pipe(ctx context.Context, env []string, in io.Reader, out io.Writer
 	case ctx.Err() != nil:
 		return fail.Errorf(fail.TimedOut, "git %s: it did not end: %w", verb(args), ctx.Err())
 	}
-	return &Error{Verb: verb(args), Said: human.Legible(strings.TrimSpace(stderr.String())), cause: err}
+	failed := &Error{Verb: verb(args), Said: human.Legible(strings.TrimSpace(stderr.String())), cause: err}
+	if lock := lockIn(failed.Said); lock != "" {
+		return fail.Errorf(fail.Failed, "%w", failed).Hint("if no git runs there, one was killed; to remove its lock: rm %s", human.ShellWord(lock))
+	}
+	return failed
+}
+
+// lockIn returns the lock that git has found to be taken; "" if it failed for another reason. A git that was killed leaves
+// its locks.
+func lockIn(said string) string {
+	_, after, is := strings.Cut(said, "Unable to create '")
+	lock, _, closed := strings.Cut(after, "': File exists")
+	if !is || !closed || !filepath.IsAbs(lock) || !strings.HasSuffix(lock, ".lock") {
+		return ""
+	}
+	return lock
 }
 
 // verb returns the command among arguments that may begin with -c NAME=VALUE.

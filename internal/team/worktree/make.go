@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -42,6 +44,9 @@ func NewPlan(ctx context.Context, w Wanted) (p Plan, err error) {
 		Common: common, Branch: cmp.Or(w.Branch, Branch(w.Handle)),
 	}}}
 	if err := agent.CheckBranch(p.Branch); err != nil {
+		return p, err
+	}
+	if err := mendEntries(common); err != nil {
 		return p, err
 	}
 	first, err := mainTree(ctx, git.Dir(common))
@@ -117,6 +122,11 @@ func (p *Plan) checkFree(ctx context.Context) error {
 		case at && e.isLocked && e.locked == p.reason() && (e.branch == p.Branch || e.branch == ""):
 			p.Left = true
 			return nil
+		case at && !e.isLocked && (e.branch == p.Branch || e.branch == "") && p.isHalfMade(ctx):
+			p.Left = true
+			return nil
+		case at && e.isGone && !folder.Exists(p.Path):
+			return p.errMissing()
 		case at:
 			return fail.Errorf(fail.Conflict, "git has another worktree at %s", human.Quote(p.Path)).
 				Hint("to see it: git worktree list").
@@ -127,7 +137,7 @@ func (p *Plan) checkFree(ctx context.Context) error {
 				Hint("to work there together: nbs-worker spawn %s --cwd %s", p.Handle, human.ShellWord(e.path))
 		}
 	}
-	if _, err := os.Lstat(p.Path); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(p.Path); !errors.Is(err, os.ErrNotExist) && !holdsOnly(p.Path) { // a killed git leaves an empty one
 		return errors.Join(fail.Errorf(fail.Conflict, "%s is there already, and is no worktree of this agent", human.Quote(p.Path)).
 			Hint("move it aside, or name another folder: export NBS_WORKTREES=DIR"), err)
 	}
@@ -137,7 +147,9 @@ func (p *Plan) checkFree(ctx context.Context) error {
 // Make makes the planned tree.
 func (p *Plan) Make(ctx context.Context) error {
 	if p.Left {
-		return p.complete(ctx)
+		if begun, err := p.takeBack(ctx); err != nil || !begun {
+			return cmp.Or(err, p.complete(ctx))
+		}
 	}
 	const private = 0o700
 	if err := os.MkdirAll(filepath.Dir(p.Path), private); err != nil {
@@ -150,27 +162,80 @@ func (p *Plan) Make(ctx context.Context) error {
 		args = append(args, p.Path, p.Branch)
 	}
 	if _, err := git.Dir(p.Main).Run(ctx, args...); err != nil {
+		_ = p.relock(context.WithoutCancel(ctx), p.reason()) // if git has made it in part, the next call completes it
 		return fail.Errorf(fail.Failed, "make the worktree: %w", err)
 	}
 	return p.checkIsTree(ctx)
 }
 
-// complete writes the files that a killed command has not written. It overwrites none.
-func (p *Plan) complete(ctx context.Context) error {
-	if !folder.Exists(p.Path) {
-		return fail.Errorf(fail.Conflict, "git has a worktree at %s, and that folder is not there", human.Quote(p.Path)).
-			Hint("if you have moved it: git worktree repair NEW-PATH").
-			Hint("if it was deleted: git worktree unlock %s && git worktree prune", human.ShellWord(p.Path))
+// errMissing is the error for a worktree that git knows and that is not in its place.
+func (t *Tree) errMissing() error {
+	return fail.Errorf(fail.Conflict, "git has a worktree at %s, and that folder is not there", human.Quote(t.Path)).
+		Hint("if you have moved it: git worktree repair NEW-PATH").
+		Hint("if it was deleted: git worktree remove -f -f %s", human.ShellWord(t.Path))
+}
+
+// takeBack makes git forget a tree that a killed command has left without any file, and returns false if it has files.
+func (t *Tree) takeBack(ctx context.Context) (bool, error) {
+	if !holdsOnly(t.Path, gitLink) {
+		return false, nil
 	}
-	if err := p.checkIsTree(ctx); err != nil {
-		return err
+	if t.checkIsTree(ctx) == nil && !t.isHalfMade(ctx) {
+		return false, nil // its files were deleted
 	}
-	dir, err := p.gitDir(ctx)
+	if err := os.Remove(filepath.Join(t.Path, gitLink)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	if err := os.Remove(t.Path); err != nil {
+		return false, err
+	}
+	return true, t.forget(ctx)
+}
+
+// mendHead writes what git has of the tree's branch. A git that fails deletes that first, and may be killed then.
+func (p *Plan) mendHead() error {
+	text, err := os.ReadFile(filepath.Join(p.Path, gitLink))
+	dir, is := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !is || !folder.Contains(filepath.Join(p.Common, "worktrees"), dir) || !folder.Exists(dir) {
+		return nil // checkIsTree says what is wrong
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "HEAD"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, "index")); !errors.Is(err, os.ErrNotExist) {
-		return err // git writes its index last: it is complete, and may have been worked in
+	_, err = file.WriteString("ref: refs/heads/" + p.Branch + "\n")
+	return errors.Join(err, file.Close())
+}
+
+// isHalfMade reports whether git was killed before it had made the tree: it writes the index last.
+func (t *Tree) isHalfMade(ctx context.Context) bool {
+	dir, err := t.gitDir(ctx)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(dir, "index"))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// holdsOnly reports whether a folder is there and holds nothing but files with some names.
+func holdsOnly(path string, names ...string) bool {
+	found, err := os.ReadDir(path)
+	return err == nil && !slices.ContainsFunc(found, func(d os.DirEntry) bool { return !slices.Contains(names, d.Name()) })
+}
+
+// complete writes the files that a killed command has not written. It overwrites none.
+func (p *Plan) complete(ctx context.Context) error {
+	if !folder.Exists(p.Path) {
+		return p.errMissing()
+	}
+	if err := cmp.Or(p.mendHead(), p.checkIsTree(ctx), p.relock(ctx, p.reason())); err != nil {
+		return err
+	}
+	if !p.isHalfMade(ctx) { // it may have been worked in
+		return nil
 	}
 	at := git.Dir(p.Path)
 	for _, args := range [][]string{{"symbolic-ref", "HEAD", "refs/heads/" + p.Branch}, {"read-tree", "HEAD"}} {
@@ -178,7 +243,7 @@ func (p *Plan) complete(ctx context.Context) error {
 			return fail.Errorf(fail.Failed, "complete the worktree %s: %w", human.Quote(p.Path), err)
 		}
 	}
-	_, err = at.Run(ctx, "checkout-index", "--all", "--quiet")
+	_, err := at.Run(ctx, "checkout-index", "--all", "--quiet")
 	if git.Code(err) > 0 { // it refuses each file that is there, and writes the others
 		return nil
 	}

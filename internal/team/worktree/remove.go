@@ -293,11 +293,29 @@ func (t *Tree) deleteBranch(ctx context.Context, kept *Kept) (string, error) {
 }
 
 // Unlock lets git and people do with the tree what they want. Errors are those of git.
-func (t *Tree) Unlock(ctx context.Context) error {
+func (t *Tree) Unlock(ctx context.Context) error { return t.unlockIf(ctx, t.reason()) }
+
+// unlockIf unlocks the tree if its lock says a reason.
+func (t *Tree) unlockIf(ctx context.Context, reason string) error {
 	known, err := t.entry(ctx)
-	if err != nil || known == nil || !known.isLocked || known.locked != t.reason() {
+	if err != nil || known == nil || !known.isLocked || known.locked != reason {
 		return err
 	}
 	_, err = t.common().Run(ctx, "worktree", "unlock", t.Path)
+	return err
+}
+
+// relock locks the tree with another reason.
+func (t *Tree) relock(ctx context.Context, reason string) error {
+	known, err := t.entry(ctx)
+	if err != nil || known == nil || known.isLocked && known.locked == reason {
+		return err
+	}
+	if known.isLocked {
+		if _, err := t.common().Run(ctx, "worktree", "unlock", t.Path); err != nil {
+			return err
+		}
+	}
+	_, err = t.common().Run(ctx, "worktree", "lock", "--reason", reason, t.Path)
 	return err
 }

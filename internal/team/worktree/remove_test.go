@@ -93,9 +93,14 @@ func TestWaysToLoseWork(t *testing.T) {
 // restored brings the tree back and compares it.
 func (w *world) restored(before map[string]string) {
 	w.Helper()
-	done, err := Restore(w.Context(), w.at("project"), "alice", "", "")
+	_, err := Restore(w.Context(), w.at("project"), "alice", "", "")
 	rig.Must(w, err)
-	after := w.contents(done.Path)
+	w.isRestored(before)
+}
+
+func (w *world) isRestored(before map[string]string) {
+	w.Helper()
+	after := w.contents(w.tree.Path)
 	rig.Equal(w, len(after), len(before), "files that were brought back")
 	for name, text := range before {
 		rig.Equal(w, after[name], text, "%s", name)

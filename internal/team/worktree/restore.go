@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,49 +31,81 @@ type Restored struct {
 }
 
 // Restore brings back the tree of an agent as it was removed, at a time of [Kept.When] or the last one, in its old place
-// or another one. The kept commit stays. Errors: NotFound if nothing is kept; Conflict if the place is taken.
+// or another one. The kept commit stays. A restore or a removal that was killed is taken up: what is there stays, and what
+// is missing is written. Errors: NotFound if nothing is kept; Conflict if the place is taken.
 func Restore(ctx context.Context, project string, handle agent.Handle, at, to string) (done Restored, err error) {
 	_, shared, err := repository(ctx, project)
 	if err != nil {
 		return done, err
 	}
-	common := git.Dir(shared)
 	if done.Kept, err = choose(ctx, shared, handle, at); err != nil {
 		return done, err
 	}
 	k := &done.Kept
-	done.Path = k.Path
-	if to != "" {
-		done.Path = to
-	}
-	if _, err := os.Lstat(done.Path); !errors.Is(err, fs.ErrNotExist) {
-		return done, errors.Join(fail.Errorf(fail.Conflict, "%s is there already", human.Quote(done.Path)).
-			Hint("name another folder: nbs-worker worktree restore %s --to DIR", handle), err)
-	}
-	const private = 0o700
-	if err := os.MkdirAll(filepath.Dir(done.Path), private); err != nil {
+	t := &Tree{Handle: handle, Project: project, OwnWorktree: agent.OwnWorktree{Common: shared, Branch: k.Branch, Path: cmp.Or(to, k.Path)}}
+	done.Path = t.Path
+	if err := mendEntries(shared); err != nil {
 		return done, err
 	}
-	args, branch, err := k.checkout(ctx, common, done.Path)
-	if err != nil {
+	if err := k.begin(ctx, t); err != nil {
 		return done, err
 	}
-	if _, err := common.Run(ctx, args...); err != nil {
+	here := git.Dir(t.Path)
+	if done.Branch, err = here.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil && git.Code(err) != 1 {
 		return done, err
 	}
-	done.Branch = branch
-	if _, err := git.Dir(done.Path).Run(ctx, "read-tree", "HEAD"); err != nil {
-		return done, err
+	if t.isHalfMade(ctx) {
+		if _, err := here.Run(ctx, "read-tree", "HEAD"); err != nil {
+			return done, err
+		}
 	}
-	if done.Files, err = k.writeAll(ctx, common, done.Path); err != nil {
-		return done, fail.Errorf(fail.KindOf(err), "write its files to %s: %w", human.Quote(done.Path), err).
+	if done.Files, err = k.writeAll(ctx, t.common(), t.Path); err != nil {
+		return done, fail.Errorf(fail.KindOf(err), "write its files to %s: %w", human.Quote(t.Path), err).
 			Hint("all of them are in %s", k.Ref)
 	}
-	_, err = git.Dir(done.Path).Run(ctx, "update-index", "-q", "--refresh")
-	if git.Code(err) == 1 { // a file differs from the commit
-		err = nil
+	if _, err = here.Run(ctx, "update-index", "-q", "--refresh"); err != nil && git.Code(err) != 1 { // 1: a file differs from the commit
+		return done, err
 	}
-	return done, err
+	return done, t.unlockIf(ctx, k.reason())
+}
+
+// reason is what the lock of a tree says while it is restored.
+func (k *Kept) reason() string { return ours + "restores " + k.Ref }
+
+// begin makes the tree without files, unless a restore or a removal that was killed has left it.
+func (k *Kept) begin(ctx context.Context, t *Tree) error {
+	if t.Path == k.Path {
+		if err := k.takeUpRemoval(ctx, t); err != nil {
+			return err
+		}
+	}
+	known, err := t.entry(ctx)
+	if err != nil {
+		return err
+	}
+	if known != nil && known.locked == k.reason() {
+		if again, err := t.takeBack(ctx); err != nil || !again {
+			return err
+		}
+		known = nil
+	}
+	switch _, err := os.Lstat(t.Path); {
+	case known != nil && errors.Is(err, fs.ErrNotExist):
+		return t.errMissing()
+	case !errors.Is(err, fs.ErrNotExist) && !holdsOnly(t.Path):
+		return errors.Join(fail.Errorf(fail.Conflict, "%s is there already", human.Quote(t.Path)).
+			Hint("name another folder: nbs-worker worktree restore %s --to DIR", t.Handle), err)
+	}
+	const private = 0o700
+	if err := os.MkdirAll(filepath.Dir(t.Path), private); err != nil {
+		return err
+	}
+	args, err := k.checkout(ctx, t.common(), t.Path)
+	if err != nil {
+		return err
+	}
+	_, err = t.common().Run(ctx, args...)
+	return err
 }
 
 func choose(ctx context.Context, common string, handle agent.Handle, at string) (Kept, error) {
@@ -86,27 +120,58 @@ func choose(ctx context.Context, common string, handle agent.Handle, at string) 
 	return all[i], nil
 }
 
-// checkout returns the command that makes the tree without files, and its branch: the old one, if it is free and has
-// not moved.
-func (k *Kept) checkout(ctx context.Context, common git.Dir, path string) (args []string, branch string, err error) {
-	args = []string{"worktree", "add", "--quiet", "--no-checkout"}
+// takeUpRemoval brings back to its place what a removal that was killed has not deleted.
+func (k *Kept) takeUpRemoval(ctx context.Context, t *Tree) error {
+	aside := filepath.Join(filepath.Dir(t.Path), t.aside()+k.When())
+	if !folder.Exists(aside) {
+		return nil
+	}
+	_, err := os.Lstat(t.Path)
+	isTaken := !errors.Is(err, fs.ErrNotExist)
+	within := t.within(aside)
+	switch {
+	case holdsOnly(aside) && isTaken: // the removal had not moved it yet
+	case isTaken:
+		return fail.Errorf(fail.Conflict, "%s is there, and a part of what was removed is in %s", human.Quote(t.Path), human.Quote(within)).
+			Hint("name another folder: nbs-worker worktree restore %s --to DIR", t.Handle)
+	case holdsOnly(aside) || holdsOnly(within): // it is deleted
+		if err := os.Remove(within); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := t.forget(ctx); err != nil {
+			return err
+		}
+	default:
+		if err := t.relock(ctx, k.reason()); err != nil {
+			return err
+		}
+		if err := os.Rename(within, t.Path); err != nil {
+			return err
+		}
+	}
+	return os.Remove(aside)
+}
+
+// checkout returns the command that makes the tree without files: on the old branch, if that is free and has not moved.
+func (k *Kept) checkout(ctx context.Context, common git.Dir, path string) (args []string, err error) {
+	args = []string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", k.reason()}
 	tip, err := common.Run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+k.Branch+"^{commit}")
 	if err != nil && git.Code(err) != 1 {
-		return nil, "", err
+		return nil, err
 	}
 	all, err := entries(ctx, common)
 	switch {
 	case err != nil:
-		return nil, "", err
+		return nil, err
 	case tip == "":
-		return append(args, "--no-track", "-b", k.Branch, path, k.Head), k.Branch, nil
+		return append(args, "--no-track", "-b", k.Branch, path, k.Head), nil
 	case tip == k.Head && !slices.ContainsFunc(all, func(e entry) bool { return e.branch == k.Branch }):
-		return append(args, path, k.Branch), k.Branch, nil
+		return append(args, path, k.Branch), nil
 	}
-	return append(args, "--detach", path, k.Head), "", nil
+	return append(args, "--detach", path, k.Head), nil
 }
 
-// writeAll writes all files of the kept commit into a tree without files.
+// writeAll writes the files of the kept commit that are not in the tree.
 func (k *Kept) writeAll(ctx context.Context, common git.Dir, path string) (count int, err error) {
 	has, err := k.tree(ctx, common)
 	if err != nil {
@@ -190,13 +255,45 @@ func writeAs(root *os.Root, content io.Reader, name, mode string, tracked bool) 
 		if err != nil {
 			return err
 		}
+		if there, err := root.Readlink(name); err == nil && there == string(target) {
+			return nil
+		}
 		return root.Symlink(string(target), name)
 	case modeExecutable:
-		return writeNew(root, name, content, plain|plain>>2&0o111)
+		return writeRest(root, name, content, plain|plain>>2&0o111)
 	case modePlain:
-		return writeNew(root, name, content, plain)
+		return writeRest(root, name, content, plain)
 	}
 	return fmt.Errorf("%s has the mode %s", human.Quote(name), mode)
+}
+
+// writeRest writes a file. If it is there, as a killed restore has left it, only what is missing at its end is written.
+func writeRest(root *os.Root, name string, content io.Reader, mode fs.FileMode) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return writeNew(root, name, content, mode)
+	}
+	if err != nil {
+		return err
+	}
+	differs := fail.Errorf(fail.Conflict, "%s is there, and differs from what is kept", human.Quote(name))
+	if !info.Mode().IsRegular() {
+		return differs
+	}
+	file, err := root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	here, kept := newSum(0), newSum(0)
+	if _, err := io.Copy(here, file); err != nil {
+		return err
+	}
+	if n, err := io.CopyN(kept, content, info.Size()); err != nil && !errors.Is(err, io.EOF) || n != info.Size() || !bytes.Equal(here.Sum(nil), kept.Sum(nil)) {
+		return cmp.Or[error](err, differs)
+	}
+	_, err = io.Copy(file, content)
+	return err
 }
 
 // IsThere reports whether the tree is in its place.

@@ -40,9 +40,12 @@ type Tree struct {
 // Branch returns the usual branch of an agent.
 func Branch(handle agent.Handle) string { return ownBranches + string(handle) }
 
+// ours is the beginning of what the locks of agents' trees say.
+const ours = "nbs-worker: "
+
 // reason is what the lock of a tree says.
 func (t *Tree) reason() string {
-	return "nbs-worker: agent " + string(t.Handle) + " of " + t.Project
+	return ours + "agent " + string(t.Handle) + " of " + t.Project
 }
 
 func (t *Tree) common() git.Dir { return git.Dir(t.Common) }
@@ -95,6 +98,26 @@ func entries(ctx context.Context, common git.Dir) (all []entry, err error) {
 		}
 	}
 	return all, nil
+}
+
+// mendEntries completes what git has of agents' trees. If git was killed just before it wrote there where the repository
+// is, it can list no worktree of the repository.
+func mendEntries(common string) error {
+	const dirFile, dir = "commondir", "../..\n"
+	locks, err := filepath.Glob(filepath.Join(common, "worktrees/*/locked"))
+	for _, lock := range locks {
+		at := filepath.Join(filepath.Dir(lock), dirFile)
+		if info, unread := os.Lstat(at); unread == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
+			continue
+		}
+		if text, unread := os.ReadFile(lock); unread != nil || !strings.HasPrefix(string(text), ours) {
+			continue
+		}
+		if err := os.WriteFile(at, []byte(dir), 0o600); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // entry returns the tree in git's list; nil if git does not know it.

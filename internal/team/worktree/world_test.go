@@ -15,13 +15,19 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
+func TestMain(m *testing.M) {
+	if role := rig.Role(); role != nil {
+		os.Exit(play(role))
+	}
+	os.Exit(rig.Tight(m))
+}
 
 // world is a repository with a remote one, and the tree of alice.
 type world struct {
 	*testing.T
-	dir  string
-	tree Tree
+	dir    string
+	tree   Tree
+	checks int // that nothing is lost
 }
 
 func newWorld(t *testing.T) *world {
