@@ -87,9 +87,13 @@ func TestAStoppedServerEndsACallInTime(t *testing.T) {
 	first := s.open(Spec{Name: "nbs-a-live", Command: shell(stay)})
 	signal(t, first.ServerPID, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(first.ServerPID, syscall.SIGCONT) }) // before the server is ended
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+	hasty, cancel := context.WithTimeout(t.Context(), time.Second/10)
+	defer cancel()
+	_, hurried := s.Panes(hasty)
+	ctx, cancel := context.WithTimeout(t.Context(), proof)
 	defer cancel()
 	panes, err := s.Panes(ctx)
+	rig.Check(t, hurried != nil && !errors.Is(err, hurried), "a call with little time has spoken for the next one: %v", err)
 	rig.Check(t, strings.HasPrefix(err.Error(), "the tmux server was silent for "), "%v", err)
 	rig.Check(t, panes == nil && fail.KindOf(err) == fail.TimedOut && len(fail.HintsOf(err)) != 0, "Panes() = %v, %v; want a time-out with a remedy", panes, err)
 	rig.Check(t, !errors.Is(err, ErrNoServer), "%v is taken for an absent server", err)
@@ -115,7 +119,7 @@ func TestWhatOneClientMetHoldsForAnother(t *testing.T) {
 	rig.Must(t, err)
 	other, err := servers.Client("nbs-b")
 	rig.Must(t, err)
-	_ = byName.server.silentFor(time.Second, 0)
+	_ = byName.server.silentFor(proof, 0)
 	if _, err := byPath.Panes(t.Context()); fail.KindOf(err) != fail.TimedOut {
 		t.Errorf("by path: %v", err)
 	}
