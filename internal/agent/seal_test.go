@@ -41,6 +41,9 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 	r.OwnWorktree = OwnWorktree{"/w", "/r/.git", "b", "c"}
 	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"own_worktree", "\x02/w\x07/r/.git\x01b\x01c"})
 	rig.Check(t, slices.Equal(got, want), "with a worktree: got  %q\nwant %q", got, want)
+	r.Settings = "{}"
+	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"settings", "{}"})
+	rig.Check(t, slices.Equal(got, want), "with settings: got  %q\nwant %q", got, want)
 }
 
 // Whoever adds a field to the record has to say whether it decides what is run.

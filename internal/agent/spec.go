@@ -36,6 +36,8 @@ type Spec struct {
 	ForkOf SessionID `json:"fork_of,omitempty"`
 
 	OwnWorktree OwnWorktree `json:"own_worktree,omitzero"` // made for it; zero: it works in a folder that others made
+
+	Settings string `json:"settings,omitempty"` // Claude's, beside those that every agent gets: an object in JSON; "": none
 }
 
 // PreviousSession is an earlier conversation of the agent.

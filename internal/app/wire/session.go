@@ -21,7 +21,8 @@ type Session struct {
 	UptimeS          *int64            `json:"uptime_s"`
 	Created          *time.Time        `json:"created"`
 	ClaudeArgs       []string          `json:"claude_args"`
-	Env              map[string]string `json:"env"` // of the record, without the caller's own variables
+	Settings         string            `json:"settings,omitempty"` // Claude's, beside those that every agent gets: an object in JSON
+	Env              map[string]string `json:"env"`                // of the record, without the caller's own variables
 	MayManage        bool              `json:"may_manage"`
 	Memory           bool              `json:"memory"`  // its memory is on: nbs-worker memory
 	Answers          bool              `json:"answers"` // commands can answer what it asks, from its next start on
@@ -91,7 +92,7 @@ func NewSession(v inspect.View, advice []string, judge *attention.Judge) Session
 	out := Session{
 		Agent: NewAgent(row, judge), Retry: newRetry(v.Status.Retry),
 		Adopted: r.Process != nil && r.Process.Adopted != nil, RecordedPID: pid(r.PID), Created: timeOf(r.Created),
-		ClaudeArgs: list(r.ClaudeArgs), Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Answers: r.TakesAnswers() && v.HooksOff == "", Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
+		ClaudeArgs: list(r.ClaudeArgs), Settings: r.Settings, Env: dictionary(r.Env), MayManage: r.MayManage, Memory: r.Memory, Answers: r.TakesAnswers() && v.HooksOff == "", Depth: r.Depth, ClaudeVersion: r.ClaudeVersion, InitialPrompt: r.InitialPrompt, ConfigDir: r.ConfigDir,
 		Kept: v.Kept, Usage: (*Usage)(v.Usage), LastExit: newExit(r.LastExit()), Unsaved: v.Unsaved, Advice: list(advice),
 		PreviousSessions: agent.Mapped(r.PreviousSessions, func(p agent.PreviousSession) PreviousSession {
 			return PreviousSession{SessionID: p.SessionID, Until: timeOf(p.Until), Reason: p.Reason}

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/turn"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/team/observe"
 )
 
 // classPowers is the class of a turn whose agent no longer has the right to run it.
@@ -46,6 +48,15 @@ func (j *job) rights() conversations.Rights {
 		rights.AllowedTools = ""
 	}
 	return rights
+}
+
+// settings returns Claude's settings for this turn: an agent's turn has the agent's own too. Errors: BadInput.
+func (j *job) settings(hook bool) (string, error) {
+	ours := turn.Settings(observe.Closed(j.Project.Store), hook)
+	if j.ask.Powers == nil {
+		return ours, nil
+	}
+	return claude.JoinSettings(ours, j.ask.Powers.Settings)
 }
 
 // toolArgs returns the argument with which claude gets rules that permit tools.
@@ -90,7 +101,7 @@ func (j *job) withdrawn() (why string, err error) {
 }
 
 func hasStill(r *agent.Spec, powers *conversations.Powers) bool {
-	return powers.PermissionMode.Within(r.LaunchPermissionMode()) && slices.Equal(powers.ClaudeArgs, r.ClaudeArgs) && maps.Equal(powers.Env, r.Env)
+	return powers.PermissionMode.Within(r.LaunchPermissionMode()) && slices.Equal(powers.ClaudeArgs, r.ClaudeArgs) && maps.Equal(powers.Env, r.Env) && powers.Settings == r.Settings
 }
 
 // given returns the environment that the turn's claude inherits. A person's turn gets the runner's environment. An

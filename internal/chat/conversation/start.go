@@ -14,7 +14,6 @@ import (
 	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/team/headless"
-	"nbs-worker/internal/team/observe"
 )
 
 // dyingGrace is how long the locks of a killed runner are waited for.
@@ -67,12 +66,16 @@ func (j *job) begin(ctx context.Context, invocation agent.Invocation, id agent.S
 func (j *job) start(ctx context.Context, id agent.SessionID, opening cmdline.Opening, manner headless.Manner) (*headless.Session, error) {
 	var begun agent.Invocation
 	j.voice = &voice{Engine: j.Engine, c: j.c}
+	settings, err := j.settings(manner.Hook)
+	if err != nil {
+		return nil, err
+	}
 	l := headless.Launch{
 		Start: j.Start, Record: j.record(id, true), Manner: manner, Dir: j.state.Meta.Cwd, Caller: j.given(), OneTurn: !j.staysWarm(),
 		Spec: turn.Spec{
 			Opening: opening, Partial: true, Fork: j.ask.Fork,
 			PermissionMode: manner.Rights.PermissionMode, Extra: slices.Concat(toolArgs(manner.Rights.AllowedTools), j.ask.ClaudeArgs),
-			Settings: turn.Settings(observe.Closed(j.Project.Store), manner.Hook),
+			Settings: settings,
 		},
 		Spoke: j.voice.spoke, Cut: j.voice.cut,
 		Verb: "ask", Dying: j.dying, IsOurs: j.isOurs,

@@ -35,6 +35,7 @@ type Powers struct {
 	PermissionMode agent.PermissionMode `json:"permission_mode"`
 	ClaudeArgs     []string             `json:"claude_args,omitempty"`
 	Env            map[string]string    `json:"env,omitempty"`
+	Settings       string               `json:"settings,omitempty"`
 	Cwd            string               `json:"cwd"` // of the conversation, which may be an earlier agent's of that name
 	ConfigDir      string               `json:"config_dir,omitempty"`
 }

@@ -73,7 +73,7 @@ func (c *Caller) Confinement() []string {
 }
 
 // Bestow completes the spec of a new agent with what the caller itself has, and refuses anything more. bound is true
-// if the new agent gets the caller's folder, variables, arguments and configuration, and nothing else. Errors: Held.
+// if the new agent gets the caller's folder, variables, arguments, settings and configuration, and nothing else. Errors: Held.
 func (c *Caller) Bestow(asked agent.Spec, start launch.Start) (given agent.Spec, bound bool, err error) {
 	if err := c.checkKnown(); err != nil {
 		return asked, false, err
@@ -94,6 +94,7 @@ func (c *Caller) Bestow(asked agent.Spec, start launch.Start) (given agent.Spec,
 	}{
 		{len(asked.Env) > 0, "--env"},
 		{len(asked.ClaudeArgs) > 0, "an argument for claude"},
+		{asked.Settings != "", "--settings"},
 		{asked.SessionID != "", "--session-id"},
 		{asked.MayManage, "to give --may-manage"},
 	} {
@@ -111,6 +112,7 @@ func (c *Caller) Bestow(asked agent.Spec, start launch.Start) (given agent.Spec,
 	}
 	asked.Cwd, asked.ConfigDir = c.record.LaunchCwd(), c.record.ConfigDir
 	asked.Env, asked.ClaudeArgs = maps.Clone(c.record.Env), slices.Clone(c.record.ClaudeArgs)
+	asked.Settings = c.record.Settings
 	return asked, true, c.checkReach(&asked)
 }
 
@@ -151,6 +153,8 @@ func (c *Caller) checkReach(r *agent.Spec) error {
 		return c.denied("an agent that may manage")
 	case !slices.Equal(r.ClaudeArgs, has.ClaudeArgs):
 		return c.denied("an agent with other arguments for claude than its own")
+	case r.Settings != has.Settings:
+		return c.denied("an agent with other settings than its own")
 	case !maps.Equal(r.Env, has.Env):
 		return c.denied("an agent with other variables than its own")
 	case r.ConfigDir != has.ConfigDir:
@@ -252,8 +256,8 @@ func (c *Caller) CheckAct(r *agent.Spec, act string) error {
 		return c.denied("to " + act + " an agent of another project")
 	case r.MayManage || !r.LaunchPermissionMode().Within(c.mode()):
 		return c.denied("to " + act + " an agent that may do more than itself")
-	case !slices.Equal(r.ClaudeArgs, c.record.ClaudeArgs) || !maps.Equal(r.Env, c.record.Env): // which may let it do more
-		return c.denied("to " + act + " an agent with other arguments or variables than its own")
+	case !slices.Equal(r.ClaudeArgs, c.record.ClaudeArgs) || !maps.Equal(r.Env, c.record.Env) || r.Settings != c.record.Settings: // which may let it do more
+		return c.denied("to " + act + " an agent with other arguments, variables or settings than its own")
 	}
 	return nil
 }

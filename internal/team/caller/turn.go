@@ -17,7 +17,7 @@ import (
 const TurnLimit = time.Hour
 
 // Turn returns what claude gets in a turn that the caller asks for: the caller's permission mode, arguments,
-// variables, folder and configuration. nil for a person, and for an agent that may manage. Errors: Held for another
+// variables, settings, folder and configuration. nil for a person, and for an agent that may manage. Errors: Held for another
 // project, for a longer turn than [TurnLimit], for more than the caller may do, and if it is unknown what that is.
 func (c *Caller) Turn(asked *conversations.Request) (*conversations.Powers, error) {
 	if asked.Command { // it may permit tools by itself
@@ -43,7 +43,7 @@ func (c *Caller) Turn(asked *conversations.Request) (*conversations.Powers, erro
 	}
 	return &conversations.Powers{
 		Agent: c.String(), Handle: c.record.Handle, Depth: c.record.Depth, Cwd: c.record.LaunchCwd(), ConfigDir: c.record.ConfigDir, PermissionMode: c.mode(),
-		ClaudeArgs: slices.Clone(c.record.ClaudeArgs), Env: maps.Clone(c.record.Env),
+		ClaudeArgs: slices.Clone(c.record.ClaudeArgs), Env: maps.Clone(c.record.Env), Settings: c.record.Settings,
 	}, nil
 }
 

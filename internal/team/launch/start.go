@@ -100,7 +100,11 @@ func (s Starter) Plan(r agent.Record, start Start) (Plan, error) {
 	if plan.Prompt == "" && opening == cmdline.OpenNew {
 		plan.Prompt = r.InitialPrompt // the conversation is empty: this is the first start
 	}
-	plan.Args = cmdline.Args(&r.Spec, opening, plan.Prompt, launcher.Settings(s.Project.Program, s.Project.Store, config, &r.Spec))
+	settings, err := launcher.Settings(s.Project.Program, s.Project.Store, config, &r.Spec)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.Args = cmdline.Args(&r.Spec, opening, plan.Prompt, settings)
 	for _, check := range []func(*Plan) error{checkWords, checkFolder, s.checkTrust, s.checkTmux, s.checkRoot} {
 		if err := check(&plan); err != nil {
 			return Plan{}, err
@@ -117,6 +121,7 @@ func checkWords(p *Plan) error {
 	return cmp.Or(
 		cmdline.CheckExtraArgs(p.Record.ClaudeArgs),
 		claude.CheckEnv(p.Record.Env),
+		claude.CheckSettings(p.Record.Settings),
 		claude.CheckPrompt(p.Prompt),
 	)
 }

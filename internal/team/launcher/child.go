@@ -65,7 +65,11 @@ func (l *Launcher) startChild(record *agent.Record, launch store.Launch, look fu
 			return nil, err
 		}
 	}
-	cmd := exec.Command(launch.Claude, cmdline.Args(&record.Spec, opening, launch.Prompt, Settings(l.Program, l.Store, config, &record.Spec))...)
+	settings, err := Settings(l.Program, l.Store, config, &record.Spec)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(launch.Claude, cmdline.Args(&record.Spec, opening, launch.Prompt, settings)...)
 	cmd.Dir, cmd.Env = record.LaunchCwd(), claude.Env(&record.Spec, launch.Env, l.ours(record, launch.Invocation))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c := &child{

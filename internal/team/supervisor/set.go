@@ -26,6 +26,7 @@ type Set struct {
 	Answers        *bool // a hook waits beside its dialogs for an answer
 	Args           *[]string
 	Env            *map[string]string
+	Settings       *string // Claude's, beside those that every agent gets
 }
 
 // Change is a field with a new value.
@@ -130,6 +131,10 @@ func (set Set) Apply(spec *agent.Spec) (changes []Change) {
 		note("args", shellWords(spec.ClaudeArgs), shellWords(*set.Args), false)
 		spec.ClaudeArgs = *set.Args
 	}
+	if set.Settings != nil {
+		note("settings", spec.Settings, *set.Settings, false)
+		spec.Settings = *set.Settings
+	}
 	if set.Env != nil {
 		note("environment", envWords(spec.Env), envWords(*set.Env), false)
 		spec.Env = *set.Env
@@ -178,13 +183,16 @@ func (s *Supervisor) checkSet(before, after *agent.Spec) error {
 	return nil
 }
 
-// summary describes the changes for the journal, without the prompt.
+// summary describes the changes for the journal, without prompt and settings.
 func summary(changes []Change) string {
 	words := make([]string, len(changes))
 	for i, c := range changes {
 		words[i] = c.Field + "=" + cmp.Or(c.To, "of Claude's choice")
-		if c.Field == "prompt" {
+		switch c.Field {
+		case "prompt":
 			words[i] = "another prompt"
+		case "settings":
+			words[i] = "other settings"
 		}
 	}
 	return strings.Join(words, ", ")

@@ -18,7 +18,7 @@ import (
 
 // spawnOptions are the options of one spawn, as typed.
 type spawnOptions struct {
-	handle, model, permissionMode, restart, cwd, sessionID string
+	handle, model, permissionMode, restart, cwd, sessionID, settings string
 	env, claudeArgs                                        []string
 	foreground, mayManage, memory, noAnswers               bool
 	start                                                  startOptions
@@ -67,6 +67,7 @@ func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "restart policy: no, on-failure, on-abnormal, always (nbs-worker help restarts)")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, stored in the record, not for secrets; repeatable")
+	flags.StringVar(&o.settings, "settings", "", "settings of Claude's for this agent: a file, or an object in JSON; stored in the record, not for secrets")
 	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation")
 	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent manage its colleagues without limits (nbs-worker help rights)")
 	flags.BoolVar(&o.memory, "memory", false, "observe the agent and remember what it does (nbs-worker help memory)")
@@ -127,6 +128,9 @@ func runSpawn(ctx context.Context, f *ui.Factory, o *spawnOptions) (int, error) 
 		return 0, err
 	}
 	if err := o.start.takePrompt(f, s, &spawn.Start); err != nil {
+		return 0, err
+	}
+	if spawn.Settings, err = readSettings(s.Caller, o.settings); err != nil {
 		return 0, err
 	}
 	if o.start.dryRun || !f.Opened.Exists() {

@@ -31,6 +31,9 @@ func CarriedLines(r *agent.Record) []Line {
 	if r.Depth > 0 {
 		lines = append(lines, Line{"Spawned by", "an agent, " + human.Count(r.Depth, "agent") + " away from a person"})
 	}
+	if r.Settings != "" {
+		lines = append(lines, Line{"Settings", r.Settings})
+	}
 	return append(lines, Line{"Config folder", configFolder(r)}, Line{"Arguments", cmp.Or(strings.Join(agent.Mapped(r.ClaudeArgs, strconv.Quote), " "), "none")})
 }
 
