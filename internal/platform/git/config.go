@@ -46,11 +46,10 @@ func (d Dir) ReadConfig(ctx context.Context) (Config, error) {
 	return c, nil
 }
 
-// Env returns variables by which git runs no program that only the repository names, not even to fetch what a partial
-// clone lacks.
-func (c Config) Env() []string {
+// env returns variables by which git runs no program that only the repository names.
+func (c Config) env() []string {
 	names := slices.Sorted(maps.Keys(c.foreign))
-	env := []string{"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1", "GIT_CONFIG_COUNT=" + strconv.Itoa(len(names))}
+	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(names))}
 	for i, name := range names {
 		value, set := c.user[name]
 		if !set && strings.HasSuffix(name, ".required") {
@@ -80,10 +79,10 @@ func (c Config) HasForeignDiff() bool {
 	return false
 }
 
-// Page runs git on the terminal of this process, through a pager, until the user leaves it. An interrupt is for the pager.
-func (d Dir) Page(c Config, pager string, env []string, args ...string) error {
-	cmd := exec.Command("git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--paginate"}, args...)...) //nolint:noctx // its user ends it
-	d.in(cmd, slices.Concat(c.Env(), env, []string{"GIT_PAGER=" + pager}))
+// Page runs git on the terminal of this process, through the user's pager, until the user leaves it. An interrupt is for the pager.
+func (d Dir) Page(c Config, env []string, args ...string) error {
+	cmd := exec.Command("git", slices.Concat(still, []string{"--paginate"}, args)...) //nolint:noctx // its user ends it
+	d.in(cmd, slices.Concat(c.env(), env, []string{"GIT_PAGER=" + c.Pager()}))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil && Code(err) < 0 {
 		return fmt.Errorf("run git: %w", err)

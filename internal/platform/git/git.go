@@ -1,5 +1,5 @@
-// Package git runs git in a working tree or a git directory. It starts no program that the repository names: no hook, no
-// file system monitor, no pager.
+// Package git runs git in a working tree or a git directory. It starts no program that only the repository names: no hook,
+// file system monitor, filter, transport, check of signatures or pager. A filter of the user's own runs.
 package git
 
 import (
@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,11 @@ import (
 // Dir is a folder in which git runs: a working tree, a folder in it, or a git directory.
 type Dir string
 
-// wait is how long one run may take. A checkout of a large repository takes minutes.
-const wait = 10 * time.Minute
+// How long one run may take. A checkout of a large repository takes minutes.
+const (
+	wait     = 10 * time.Minute
+	waitLook = time.Minute // for what reads and writes no file of the working tree
+)
 
 // Run runs git with arguments, and returns what it wrote to stdout, without the last line break. Errors: Unfit without
 // git; TimedOut; Failed with the first line of what git said.
@@ -44,7 +48,17 @@ func (d Dir) Pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 }
 
 func (d Dir) pipe(ctx context.Context, env []string, in io.Reader, out io.Writer, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	limit := wait
+	if noFiles[verb(args)] {
+		limit = waitLook
+	} else {
+		config, err := d.ReadConfig(ctx)
+		if err != nil {
+			return err
+		}
+		env = append(config.env(), env...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", quiet(args)...)
 	d.in(cmd, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"))
@@ -77,22 +91,34 @@ func lockIn(said string) string {
 	return lock
 }
 
-// verb returns the command among arguments that may begin with -c NAME=VALUE.
+// noFiles are git's commands that neither read nor write files of the working tree, so that no filter runs.
+var noFiles = map[string]bool{
+	"config": true, "rev-parse": true, "symbolic-ref": true, "for-each-ref": true, "rev-list": true, "merge-base": true, "log": true,
+	"ls-tree": true, "diff-tree": true, "update-ref": true,
+}
+
+// verb returns the command among arguments that may begin with options of git itself.
 func verb(args []string) string {
-	for len(args) > 2 && args[0] == "-c" {
-		args = args[2:]
+	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		if args[0] == "-c" {
+			args = args[1:]
+		}
+		args = args[1:]
 	}
 	return args[0]
 }
 
-// quiet returns the arguments of a run that starts neither a hook nor a file system monitor, and no pager.
-func quiet(args []string) []string {
-	return append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--no-pager"}, args...)
-}
+// still are git's own options for a run that starts no hook, no file system monitor, and no check of signatures.
+var still = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
+
+func quiet(args []string) []string { return slices.Concat(still, []string{"--no-pager"}, args) }
+
+// noFetch has git fetch nothing, not even what a partial clone lacks: the repository names the program that would.
+var noFetch = []string{"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1"}
 
 // in has a command run in the folder, with these variables and those of this process that are not git's.
 func (d Dir) in(cmd *exec.Cmd, env []string) {
-	cmd.Dir, cmd.Env = string(d), append(without(os.Environ(), "GIT_"), env...)
+	cmd.Dir, cmd.Env = string(d), append(append(without(os.Environ(), "GIT_"), noFetch...), env...)
 }
 
 // Error is a run of git that failed.

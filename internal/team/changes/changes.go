@@ -94,8 +94,8 @@ func compared(base string, options ...string) []string {
 	return append(append([]string{"diff", "--ignore-submodules=dirty", "--find-renames"}, options...), base, "--")
 }
 
-// plain shows a difference as git itself does.
-var plain = []string{"--no-color", "--no-ext-diff", "--no-textconv"}
+// plain shows a difference as git itself does, so that git apply reads it.
+var plain = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"}
 
 func (c *Changes) read(ctx context.Context, index []string) error {
 	text, err := c.run(ctx, index, compared(c.Base.Commit, append(plain, "--raw", "--numstat", "-z")...)...)
@@ -174,17 +174,24 @@ func (c *Changes) Patch(ctx context.Context) (text string, err error) {
 
 // Page shows the difference on the terminal of this process, by the user's own pager and diff tool.
 func (c *Changes) Page(ctx context.Context, env ...string) error {
+	config, err := c.dir.ReadConfig(ctx)
+	if err != nil {
+		return err
+	}
 	return c.withIndex(ctx, func(index []string) error {
 		var options []string
-		if c.config.HasForeignDiff() {
-			options = plain[1:]
+		if config.HasForeignDiff() {
+			options = []string{"--no-ext-diff", "--no-textconv"}
 		}
-		return c.dir.Page(c.config, c.Pager(), append(env, index...), append(compared(c.Base.Commit, options...), c.paths()...)...)
+		return c.dir.Page(config, append(env, index...), append(compared(c.Base.Commit, options...), c.paths()...)...)
 	})
 }
 
-// Pager returns the command line of the user's pager.
-func (c *Changes) Pager() string { return c.config.Pager() }
+// Pager returns the command line of the user's pager. Errors: as of [git.Dir.ReadConfig].
+func (c *Changes) Pager(ctx context.Context) (string, error) {
+	config, err := c.dir.ReadConfig(ctx)
+	return config.Pager(), err
+}
 
 // parse reads what git diff --raw --numstat -z says: first the kind of each change, then the lines.
 func parse(text string) (files []File, err error) {

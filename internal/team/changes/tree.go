@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -25,7 +26,6 @@ type Tree struct {
 	Own    bool   // it was made for the agent
 
 	dir    git.Dir
-	config git.Config
 	record *agent.Record
 }
 
@@ -61,9 +61,6 @@ func Find(ctx context.Context, r *agent.Record, report *agent.Report) (*Tree, er
 	}
 	own := r.OwnWorktree.Path != "" && folder == r.OwnWorktree.Path
 	t := &Tree{Top: paths[0], Folder: folder, IsMain: paths[1] == paths[2], Own: own, dir: git.Dir(paths[0]), record: r}
-	if t.config, err = t.dir.ReadConfig(ctx); err != nil {
-		return nil, err
-	}
 	if t.Branch, err = t.run(ctx, nil, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil && git.Code(err) != 1 {
 		return nil, err
 	}
@@ -76,7 +73,7 @@ func Find(ctx context.Context, r *agent.Record, report *agent.Report) (*Tree, er
 
 // run runs git in the tree, at its top.
 func (t *Tree) run(ctx context.Context, env []string, args ...string) (string, error) {
-	return t.dir.RunWith(ctx, append(t.config.Env(), env...), args...)
+	return t.dir.RunWith(ctx, env, args...)
 }
 
 // main returns the repository's main tree, which git lists first.
@@ -139,5 +136,12 @@ func copyFile(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return cmp.Or(err, out.Close())
+	if err = cmp.Or(err, out.Close()); err != nil {
+		return err
+	}
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime()) // git reads the files again that are as new as the index
 }

@@ -105,7 +105,7 @@ func (t *Tree) missing(ctx context.Context) Obstacle {
 func (t *Tree) dirt(ctx context.Context) ([]Obstacle, error) {
 	var said bytes.Buffer
 	err := git.Dir(t.Path).Pipe(ctx, nil, &said, "-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.untrackedCache=false", "-c", "core.fileMode=true",
-		"status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames")
+		"status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=dirty", "--no-renames")
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,10 @@ import (
 // spawnOptions are the options of one spawn, as typed.
 type spawnOptions struct {
 	handle, model, permissionMode, restart, cwd, sessionID, settings string
-	env, claudeArgs                                        []string
-	foreground, mayManage, memory, noAnswers               bool
-	start                                                  startOptions
-	worktree                                               worktreeFlags
+	env, claudeArgs                                                  []string
+	foreground, mayManage, memory, noAnswers                         bool
+	start                                                            startOptions
+	worktree                                                         worktreeFlags
 }
 
 func newSpawnCmd(f *ui.Factory) *cobra.Command {

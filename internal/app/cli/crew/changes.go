@@ -182,7 +182,11 @@ func page(ctx context.Context, f *ui.Factory, o *changesOptions, c *changes.Chan
 	if !o.stay {
 		return c.Page(ctx)
 	}
-	program, _, _ := strings.Cut(c.Pager(), " ")
+	pager, err := c.Pager(ctx)
+	if err != nil {
+		return err
+	}
+	program, _, _ := strings.Cut(pager, " ")
 	if filepath.Base(program) == "less" {
 		options, set := os.LookupEnv("LESS")
 		if !set {
@@ -190,7 +194,7 @@ func page(ctx context.Context, f *ui.Factory, o *changesOptions, c *changes.Chan
 		}
 		return c.Page(ctx, "LESS=-"+strings.TrimPrefix(options, "-")+" -+F")
 	}
-	err := c.Page(ctx)
+	err = c.Page(ctx)
 	awaitEnter(f)
 	return err
 }
