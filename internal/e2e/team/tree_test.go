@@ -1,6 +1,10 @@
 package team
 
-import "testing"
+import (
+	"testing"
+
+	"nbs-worker/internal/e2e"
+)
 
 // An agent of the file gets its own worktree, works there, and is as the file says afterwards.
 func TestATreeForEachAgent(t *testing.T) {
@@ -28,4 +32,12 @@ agents:
 	c.is(c.says("up"), "alpha:resume beta:resume gamma:resume")
 	c.WaitState("alpha", "idle")
 	c.is(c.Session("alpha").Cwd, c.World.Project+".nbs/alpha")
+
+	c.Write(c.World.Project+".nbs/alpha/.env", "KEY=1\n")
+	c.Write(c.World.Project+"/.git/info/exclude", ".env\n")
+	c.OK("dismiss", "alpha", "--remove-worktree")
+	c.Write(c.World.Project+".nbs/alpha/other", "")
+	c.Refused(5, "--to DIR", "worktree", "restore", "alpha")
+	c.OK("worktree", "restore", "alpha", "--to", "again")
+	c.is(e2e.Read(c.T, c.World.Project+"/again/.env"), "KEY=1\n")
 }

@@ -170,6 +170,11 @@ func (s *Selection) names(handle agent.Handle) bool {
 	return slices.ContainsFunc(s.Names, func(name string) bool { return handle.Same(agent.Handle(name)) })
 }
 
+// OnlyHandles reports whether the caller has typed each agent, so that the file adds none.
+func (s *Selection) OnlyHandles() bool {
+	return len(s.Names) > 0 && !slices.ContainsFunc(s.Names, func(name string) bool { return strings.HasPrefix(name, "@") })
+}
+
 // Choose returns the chosen agents, in the order of the file. An agent with profiles is chosen by one of them, by its
 // name, or by a group. Errors: NotFound.
 func Choose(file *teamfile.File, chosen Selection) ([]agent.Handle, error) {

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -154,7 +155,7 @@ were in no commit can be read only by you afterwards. No agent is started.`,
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "the time of its removal, as worktree list prints it (default: the last one)")
-	cmd.Flags().StringVar(&to, "to", "", "a folder that does not exist (default: where it was)")
+	cmd.Flags().StringVar(&to, "to", "", "a new folder in one that exists (default: where it was)")
 	return f.WithJSON(cmd)
 }
 
@@ -164,9 +165,11 @@ func runWorktreeRestore(ctx context.Context, f *ui.Factory, handle agent.Handle,
 		return err
 	}
 	if to != "" {
-		if to, err = ui.Absolute(to); err != nil {
+		parent, err := ui.NamedFolder("--to", filepath.Dir(to))
+		if err != nil {
 			return err
 		}
+		to = filepath.Join(parent, filepath.Base(to))
 	}
 	done, err := s.RestoreTree(ctx, handle, at, to)
 	if err != nil {

@@ -26,7 +26,8 @@ func newDownCmd(f *ui.Factory) *cobra.Command {
 		Short: "Stop the agents of the team file, and keep their records",
 		Long: ui.WithCodes(`Stops the agents of team.yaml, or the named ones, as nbs-worker stop does. An agent stops after
 those that depend on it. The records and conversations stay, and up starts the agents again.
-Agents that the file does not name are left alone.`,
+Agents that the file does not name are left alone. Unless all handles are given, the file needs
+your seal, as for up.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker down
   nbs-worker down @tests`,
@@ -46,7 +47,7 @@ func runDown(ctx context.Context, f *ui.Factory, o *downOptions) error {
 	if err != nil {
 		return ui.Failed(err, "down")
 	}
-	team, _, err := o.read(s)
+	team, source, err := o.read(s)
 	if err != nil {
 		return ui.Failed(err, "down")
 	}
@@ -60,6 +61,11 @@ func runDown(ctx context.Context, f *ui.Factory, o *downOptions) error {
 	}
 	if o.dryRun {
 		return ui.Failed(printPlan(f, team, steps), "down")
+	}
+	if !o.OnlyHandles() {
+		if err := allow(ctx, f, s, source); err != nil {
+			return ui.Failed(err, "down")
+		}
 	}
 	if len(steps) == 0 {
 		f.Note("there is no agent to stop")
