@@ -95,8 +95,8 @@ func (s *Store) AwaitVerb(ctx context.Context, handle agent.Handle, verb string,
 }
 
 // shortVerbs soon end by themselves. They type into an agent's terminal, are run by its launcher, change only its
-// record or, like recover, only wait for such verbs.
-var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor", "recover"}
+// record or, like recover and up, only wait for other verbs.
+var shortVerbs = []string{"send", "outbox", "interrupt", "compact", "restart", "set", "reset", "allow", "doctor", "recover", "up"}
 
 // isUnwritable reports whether an error means that a disk or a folder cannot be written.
 func isUnwritable(err error) bool {

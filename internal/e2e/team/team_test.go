@@ -160,61 +160,19 @@ func TestWhatAFileMayNot(t *testing.T) {
 	c.is(c.OK("list", "--json"), "[]\n")
 }
 
-// up that is killed anywhere is run again, with the same end: each agent runs once, in the conversation that it was
-// first given.
-func TestUpIsKilledAndRunAgain(t *testing.T) {
-	c := standIn(t)
-	c.Env = append(c.Env, "NAME_OF_THE_TEST=hello")
-	c.has(three)
-	recorded := func(handle string) bool {
-		_, err := os.Stat(c.RecordPath(handle))
-		return err == nil
-	}
-	runs := func(handle string) bool {
-		text, _ := os.ReadFile(c.RecordPath(handle))
-		var r struct{ PID int }
-		return json.Unmarshal(text, &r) == nil && r.PID != 0
-	}
-	for what, reached := range map[string]func() bool{
-		"alpha is recorded": func() bool { return recorded("alpha") },
-		"alpha runs":        func() bool { return runs("alpha") },
-		"beta is recorded":  func() bool { return recorded("beta") },
-		"gamma runs":        func() bool { return runs("gamma") },
-	} {
-		up := c.Begin("up")
-		c.WaitFor(what, func() (bool, string) { return reached(), "" })
-		_ = up.Process.Kill()
-		up.End()
-		ids := map[string]any{}
-		for _, handle := range []string{"alpha", "beta", "gamma"} {
-			if recorded(handle) {
-				ids[handle] = c.Record(handle)["session_id"]
-			}
-		}
-		c.OK("up")
-		c.is(c.differs(0), "gamma:equal beta:equal alpha:equal")
-		for _, handle := range []string{"alpha", "beta", "gamma"} {
-			s, claudes := c.Session(handle), 0
-			c.Check(s.Running && (ids[handle] == nil || ids[handle] == s.SessionID), "%s, %s: %+v, was in %v", what, handle, s, ids[handle])
-			for _, p := range c.Processes() {
-				if p.Handle == handle && p.IsClaude() {
-					claudes++
-				}
-			}
-			c.Check(claudes == 1, "%s, %s: %d claudes", what, handle, claudes)
-		}
-		c.OK("dismiss", "--all", "--yes")
-	}
-}
-
 // restart --rolling stops at the first that does not come back, and the others run on.
 func TestARollingRestartStops(t *testing.T) {
 	c := standIn(t)
-	c.has("version: 1\nagents:\n  alpha: {}\n  beta: {}\n")
+	c.has("version: 1\nagents:\n  alpha: {model: sonnet}\n  beta: {model: sonnet}\n")
 	c.OK("up")
+	c.has("version: 1\nagents:\n  alpha: {model: opus}\n  beta: {model: opus}\n")
 	alpha, beta := c.WaitState("alpha", "idle"), c.WaitState("beta", "idle")
 	r := c.NBSWith([]string{"NBS_CLAUDE=/nonexistent/claude"}, "restart", "--rolling")
 	c.Check(r.Code != 0 && strings.Contains(r.Stderr, "not restarted, because alpha did not come back"), "%s", r)
 	c.MustBeLeftAlone("beta", beta)
 	c.MustBeLeftAlone("alpha", alpha) // what would make its start fail is found before it is ended
+	c.Check(c.Session("alpha").RunningModel == "sonnet", "%+v", c.Session("alpha"))
+	c.is(c.differs(1), "alpha:changed:model beta:changed:model")
+	c.is(c.says("restart", "--rolling"), "alpha:restart beta:restart")
+	c.is(c.differs(0), "alpha:equal beta:equal")
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"
 	"nbs-worker/internal/team/teamfile"
@@ -19,8 +21,25 @@ type Team struct {
 }
 
 // Start starts an agent that does not run, as the file has it now. The conversation of a record stays. The result has no
-// record if the agent runs: another command has started it, and may have been killed then.
+// record if the agent runs: another command, such as a second up, has started it since the plan was made.
 func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (supervisor.Started, error) {
+	started, err := t.start(ctx, step, start)
+	if fail.KindOf(err) != fail.Conflict {
+		return started, err
+	}
+	patience := store.Patience{Short: start.Wait, Other: t.Project.Machine.Patience(start.Wait)}
+	unlock, late := t.Project.Store.AwaitVerb(ctx, step.Handle, "up", t.Project.Seconds(), patience)
+	if late != nil {
+		return started, err
+	}
+	unlock()
+	if t.arrives(ctx, step.Handle) {
+		return supervisor.Started{}, nil
+	}
+	return started, err
+}
+
+func (t *Team) start(ctx context.Context, step *Step, start launch.Start) (supervisor.Started, error) {
 	want, err := t.Home.Spec(step.Agent)
 	if err != nil {
 		return supervisor.Started{}, err

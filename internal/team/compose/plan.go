@@ -132,8 +132,9 @@ func PlanDown(file *teamfile.File, chosen Selection, seen func(agent.Handle) See
 	return steps, nil
 }
 
-// PlanRestart plans the restart of the agents that run, and of those that are named. An agent without a record has a
-// step only if it is named. Errors: those of PlanUp.
+// PlanRestart plans the restart of the agents that are not stopped, and of those that are named. An agent that should run
+// and does not may be one whose restart was killed. An agent without a record has a step only if it is named. Errors:
+// those of PlanUp.
 func PlanRestart(file *teamfile.File, chosen Selection, seen func(agent.Handle) Seen) ([]Step, error) {
 	named, err := Choose(file, chosen)
 	if err != nil {
@@ -145,7 +146,7 @@ func PlanRestart(file *teamfile.File, chosen Selection, seen func(agent.Handle) 
 	}
 	var steps []Step
 	for _, a := range ordered {
-		if seen(a.Handle).Running || chosen.names(a.Handle) {
+		if now := seen(a.Handle); now.Recorded && !now.Stopped || chosen.names(a.Handle) {
 			steps = append(steps, Step{Agent: a, Action: Restart})
 		}
 	}

@@ -47,11 +47,7 @@ func runDown(ctx context.Context, f *ui.Factory, o *downOptions) error {
 	if err != nil {
 		return ui.Failed(err, "down")
 	}
-	team, source, err := o.read(s)
-	if err != nil {
-		return ui.Failed(err, "down")
-	}
-	now, err := seen(ctx, s)
+	team, source, now, err := o.look(ctx, s)
 	if err != nil {
 		return ui.Failed(err, "down")
 	}

@@ -27,7 +27,8 @@ func newRestartCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Ends the running agents of team.yaml, or the named ones, and starts each again in the same
 conversation, with what the file says now: model, permission mode, arguments, variables, folder,
 restart policy, memory. It breaks off a turn: to let the turns end first, use nbs-worker wait
---for idle. An agent that does not run is started only if its handle is given.
+--for idle. An agent that has ended by itself is started too; one that is stopped only if its
+handle is given. A restart that was killed is run again: it starts what it has ended.
 
 --rolling restarts one agent after the other, each after those that it depends on, and stops at
 the first that does not come back: the others run on as they are.`,
@@ -87,11 +88,7 @@ func planRestart(ctx context.Context, f *ui.Factory, o *restartOptions) (*compos
 	if err != nil {
 		return nil, nil, err
 	}
-	team, source, err := o.read(s)
-	if err != nil {
-		return nil, nil, err
-	}
-	now, err := seen(ctx, s)
+	team, source, now, err := o.look(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -78,7 +78,16 @@ func allow(ctx context.Context, f *ui.Factory, s *supervisor.Supervisor, source 
 	return source.Check(check) // of the file as it was read: it may have changed since
 }
 
-// seen looks at all agents of the project.
+// look reads the team file, and looks at all agents of the project.
+func (o *teamOptions) look(ctx context.Context, s *supervisor.Supervisor) (*compose.Team, *teamfile.Source, func(agent.Handle) compose.Seen, error) {
+	team, source, err := o.read(s)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	now, err := seen(ctx, s)
+	return team, source, now, err
+}
+
 func seen(ctx context.Context, s *supervisor.Supervisor) (func(agent.Handle) compose.Seen, error) {
 	if !s.Project.Store.Exists() {
 		return compose.SeenOf(nil), nil

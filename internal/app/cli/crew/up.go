@@ -40,7 +40,8 @@ that a person has stopped stays stopped, unless its handle is given; a group doe
 agent that down has stopped starts again. Agents that the file does not name are left alone.
 
 The file needs your seal. On a terminal, up shows a file that has changed, and asks. An up that
-was interrupted or killed is run again: it does the rest. More: nbs-worker help team.`,
+was interrupted or killed is run again: it does the rest. Of two that run at once, one starts an
+agent, and the other waits for it. More: nbs-worker help team.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker up
   nbs-worker up --dry-run
@@ -82,7 +83,12 @@ func runUp(ctx context.Context, f *ui.Factory, o *upOptions) error {
 		err := run.Do(ctx, handle, func(step *compose.Step) error {
 			started, err := team.Start(ctx, step, startOf(f, handle, o.trust))
 			f.SayStarted(handle, started)
-			if err == nil && started.Record.Handle != "" {
+			switch {
+			case err != nil:
+			case started.Record.Handle == "": // it runs by now
+				step.Action = compose.Keep
+				made = leftAlone(step)
+			default:
 				made = f.StartedOutcome(team.Supervisor, started)
 				made.JSON = wire.NewTeamStep(step, nil).With(started)
 			}
@@ -104,11 +110,7 @@ func planUp(ctx context.Context, f *ui.Factory, o *upOptions) (*compose.Team, []
 	if err != nil {
 		return nil, nil, err
 	}
-	team, source, err := o.read(s)
-	if err != nil {
-		return nil, nil, err
-	}
-	now, err := seen(ctx, s)
+	team, source, now, err := o.look(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
