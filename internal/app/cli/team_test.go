@@ -55,3 +55,36 @@ func TestTeamInit(t *testing.T) {
 	run("--root", project, "team", "init").want(t, fail.Conflict, "it was not changed")
 	run("--root", newProject(t), "team", "init").want(t, fail.NotFound, "there is no agent")
 }
+
+// A group of an allowed team file stands for its members, in each verb that takes several agents. --all stands for all.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, uitest.Record("alice"), uitest.Record("bob"), uitest.Record("carol"))
+	file := filepath.Join(project, "team.yaml")
+	rig.Must(t, os.WriteFile(file, []byte("agents: {alice: , bob: , carol: }\ngroups: {pair: [bob, alice]}\n"), 0o600))
+	of := func(args ...string) ran { return run(append([]string{"--root", project}, args...)...) }
+	of("session", "@pair").want(t, fail.Held, "allow --team")
+	person := ui.Streams{In: strings.NewReader("y\n"), InTTY: true, OutTTY: true, ErrTTY: true}
+	runOn(person, "--root", project, "allow", "--team").want(t, 0)
+	for _, verb := range []string{"session", "triage", "reset", "memory off"} {
+		out := of(append(strings.Fields(verb), "@pair", "--json")...).out
+		for handle, is := range map[string]bool{"alice": true, "bob": true, "carol": false} {
+			rig.Check(t, strings.Contains(out, `"handle":"`+handle+`"`) == is, "%s @pair, %s: %s", verb, handle, out)
+		}
+		of(append(strings.Fields(verb), "@pear")...).want(t, fail.NotFound, `no group "@pear"`, "there are @pair")
+	}
+	for _, verb := range []string{"events", "requests", "outbox list"} {
+		of(append(strings.Fields(verb), "@pair")...).want(t, 0)
+		of(append(strings.Fields(verb), "@pear")...).want(t, fail.NotFound, `no group "@pear"`)
+	}
+	for _, verb := range []string{"session", "reset"} {
+		out := of(verb, "--all", "--json").want(t, 0).out
+		rig.Check(t, strings.Count(out, `"handle":`) >= 3, "%s --all: %s", verb, out)
+		of(verb, "--all", "bob").want(t, fail.BadInput, "exclude each other")
+	}
+	of("session", "--all", "--last-screen").want(t, fail.BadInput)
+	of("session", "@pair", "--last-screen").want(t, fail.BadInput)
+	of("interrupt", "--all").want(t, 0)
+	out := of("__complete", "session", "").out
+	rig.Check(t, strings.Contains(out, "@pair\tbob, alice\n"), "completion: %s", out)
+}

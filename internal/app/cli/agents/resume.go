@@ -29,7 +29,7 @@ type resumeOptions struct {
 func newResumeCmd(f *ui.Factory) *cobra.Command {
 	o := &resumeOptions{}
 	cmd := &cobra.Command{
-		Use:     "resume {<handle>... | --down | --all} [flags]",
+		Use:     "resume {<handle>... | @GROUP... | --down | --all} [flags]",
 		Aliases: []string{"continue"},
 		Short:   "Bring agents back into their conversations",
 		Long: ui.WithCodes(`Starts an agent again from its record: same conversation, model, permissions and folder,
@@ -58,7 +58,7 @@ output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
   nbs-worker resume theologian --fresh --brief   # with a briefing
   nbs-worker resume theologian --force --session-id ID  # undo a /clear`,
 		Args:              o.Positional,
-		ValidArgsFunction: f.HandlesWhere(ui.Down),
+		ValidArgsFunction: f.SelectionWhere(ui.Down),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.modelGiven = cmd.Flags().Changed("model")
 			o.start.promptGiven, o.start.timeoutGiven = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("timeout")

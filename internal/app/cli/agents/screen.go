@@ -54,8 +54,8 @@ func runScreen(ctx context.Context, f *ui.Factory, handle agent.Handle) error {
 
 // runLastScreen prints the last screen of an ended agent, made safe: programs have drawn it, and a tool that reads the
 // record would send it to the terminal unchanged.
-func runLastScreen(f *ui.Factory, args []string) error {
-	if len(args) != 1 {
+func runLastScreen(f *ui.Factory, o *ui.Selection, args []string) error {
+	if len(args) != 1 || o.Several() {
 		return fail.Errorf(fail.BadInput, "session: --last-screen takes one handle, %d given", len(args)).
 			Hint("nbs-worker session %s --last-screen", args[0])
 	}

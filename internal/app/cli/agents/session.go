@@ -21,9 +21,9 @@ import (
 )
 
 func newSessionCmd(f *ui.Factory) *cobra.Command {
-	lastScreen := false
+	o, lastScreen := &ui.Selection{}, false
 	cmd := &cobra.Command{
-		Use:   "session <handle>...",
+		Use:   "session {<handle>... | @GROUP... | --all}",
 		Short: "Show an agent's record and its observed state",
 		Long: ui.WithCodes(`Shows the record of an agent and what is observed: its state and since when, the process, the
 tmux session, context, cost, transcript, and any drift between the record and what runs. For an
@@ -38,22 +38,24 @@ More: nbs-worker help states.`,
 		Example: `  nbs-worker session theologian
   nbs-worker session theologian --json | jq '.[0].context.left_percent'
   nbs-worker session theologian --last-screen`,
-		Args:              ui.SomeHandles,
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		Args:              o.Positional,
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lastScreen {
-				return runLastScreen(f, args)
+				return runLastScreen(f, o, args)
 			}
-			return runSession(cmd.Context(), f, ui.HandlesOf(args))
+			return runSession(cmd.Context(), f, o)
 		},
 	}
+	cmd.Flags().BoolVar(&o.All, "all", false, "all agents of the project")
 	cmd.Flags().BoolVar(&lastScreen, "last-screen", false, "print the screen that the last start left")
 	f.WithJSON(cmd)
 	cmd.MarkFlagsMutuallyExclusive("last-screen", "json")
+	cmd.MarkFlagsMutuallyExclusive("last-screen", "all")
 	return cmd
 }
 
-func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) error {
+func runSession(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
 	bands, err := ui.ContextBands()
 	if err != nil {
 		return ui.Failed(err, "session")
@@ -62,11 +64,15 @@ func runSession(ctx context.Context, f *ui.Factory, handles []agent.Handle) erro
 	if err != nil {
 		return ui.Failed(err, "session")
 	}
+	handles, err := o.Resolve(ctx, s, func(inspect.Row) bool { return true })
+	if err != nil {
+		return ui.Failed(err, "session")
+	}
 	f.NotePause(s)
 	judge := attention.NewJudge(s.Project, bands)
 	first := true
 	const inOrder = 1 // at a time
-	return f.Each(ctx, "session", handles, len(handles) > 1, inOrder, func(handle agent.Handle) (ui.Outcome, error) {
+	return f.Each(ctx, "session", handles, o.Several(), inOrder, func(handle agent.Handle) (ui.Outcome, error) {
 		view, err := s.Inspector.Inspect(ctx, handle)
 		if err != nil {
 			return ui.Outcome{}, err

@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/supervisor"
 )
 
@@ -144,8 +145,9 @@ func completeSet(f *ui.Factory) ui.Completion {
 }
 
 func newResetCmd(f *ui.Factory) *cobra.Command {
-	return f.WithJSON(&cobra.Command{
-		Use:   "reset <handle>...",
+	o := &ui.Selection{}
+	cmd := &cobra.Command{
+		Use:   "reset {<handle>... | @GROUP... | --all}",
 		Short: "Clear counted failures, and end a hold",
 		Long: ui.WithCodes(`Clears the failures that the restart policy has counted, and the wait between two starts, and
 ends a hold (nbs-worker help restarts). It starts nothing; nbs-worker resume does, and resets
@@ -153,20 +155,26 @@ by itself. The exit code is 0 even if there was nothing to clear.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker reset theologian
   nbs-worker reset theologian gatekeeper`,
-		Args:              ui.SomeHandles,
-		ValidArgsFunction: f.HandlesWhere(func(r *agent.Record, _ bool) bool { return !r.Restarts.IsZero() }),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runReset(cmd.Context(), f, ui.HandlesOf(args))
+		Args:              o.Positional,
+		ValidArgsFunction: f.SelectionWhere(func(r *agent.Record, _ bool) bool { return !r.Restarts.IsZero() }),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runReset(cmd.Context(), f, o)
 		},
-	})
+	}
+	cmd.Flags().BoolVar(&o.All, "all", false, "all agents of the project")
+	return f.WithJSON(cmd)
 }
 
-func runReset(ctx context.Context, f *ui.Factory, handles []agent.Handle) error {
+func runReset(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
 	s, err := f.Supervisor()
 	if err != nil {
 		return ui.Failed(err, "reset")
 	}
-	return f.Each(ctx, "reset", handles, len(handles) > 1, 1, func(handle agent.Handle) (ui.Outcome, error) {
+	handles, err := o.Resolve(ctx, s, func(inspect.Row) bool { return true })
+	if err != nil {
+		return ui.Failed(err, "reset")
+	}
+	return f.Each(ctx, "reset", handles, o.Several(), 1, func(handle agent.Handle) (ui.Outcome, error) {
 		r, was, err := s.Reset(ctx, handle)
 		if err != nil {
 			return ui.Outcome{}, err

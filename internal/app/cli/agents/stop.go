@@ -36,7 +36,7 @@ func forget(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, handle
 func newStopCmd(f *ui.Factory) *cobra.Command {
 	o := &endingOptions{}
 	cmd := &cobra.Command{
-		Use:   "stop {<handle>... | --all}",
+		Use:   "stop {<handle>... | @GROUP... | --all}",
 		Short: "End agents and keep their records",
 		Long: ui.WithCodes(`Ends agents: SIGTERM, SIGKILL after 5 s, then the processes that their tools left running,
 then their panes. Other panes and windows of the tmux session stay. Exit code 0 means that all
@@ -50,7 +50,7 @@ be seen and keeps running.`,
   nbs-worker stop theologian gatekeeper
   nbs-worker stop --all`,
 		Args:              o.Positional,
-		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		ValidArgsFunction: f.SelectionWhere(ui.Running),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			takes := func(row inspect.Row) bool {
 				return row.Status.Running() || row.Record.LaunchDesired() == agent.DesiredRunning
@@ -65,7 +65,7 @@ be seen and keeps running.`,
 func newDismissCmd(f *ui.Factory) *cobra.Command {
 	o, keep, tree := &endingOptions{}, false, false
 	cmd := &cobra.Command{
-		Use:   "dismiss {<handle>... | --all}",
+		Use:   "dismiss {<handle>... | @GROUP... | --all}",
 		Short: "End agents and remove their records",
 		Long: ui.WithCodes(`Ends agents as stop does, and removes their records, their archived transcripts, and what is
 remembered about them. --keep keeps transcripts and memory. The journal keeps the session ids:
@@ -83,7 +83,7 @@ can be lost; otherwise the agent is not dismissed (nbs-worker help worktrees).
   nbs-worker dismiss theologian --keep   # the archived transcripts stay
   nbs-worker dismiss --all --yes`,
 		Args:              o.Positional,
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			end := func(s *supervisor.Supervisor, ctx context.Context, handle agent.Handle) (supervisor.Stopped, error) {
 				if tree {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +25,26 @@ func someNames(cmd *cobra.Command, args []string) error {
 		return ui.SomeHandles(cmd, args)
 	}
 	for _, arg := range args {
-		if err := checkName(arg); err != nil {
+		if err := checkName(strings.TrimPrefix(arg, "@")); err != nil {
 			return ui.Failed(err, "memory "+cmd.Name())
 		}
 	}
 	return nil
+}
+
+// withMembers returns the typed handles and keys, and the members of the typed groups. several reports whether the output
+// is a list.
+func withMembers(s *supervisor.Supervisor, typed []string) (names []agent.Handle, several bool, err error) {
+	var o ui.Selection
+	for _, arg := range typed {
+		if group, is := strings.CutPrefix(arg, "@"); is {
+			o.Groups = append(o.Groups, group)
+		} else {
+			o.Handles = append(o.Handles, agent.Handle(arg))
+		}
+	}
+	names, err = o.Named(s)
+	return names, o.Several(), err
 }
 
 // checkName checks a handle or a key, as typed. Errors: BadInput.

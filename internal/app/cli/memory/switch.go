@@ -17,7 +17,7 @@ import (
 
 func newMemoryOnCmd(f *ui.Factory) *cobra.Command {
 	return switching(f, true, &cobra.Command{
-		Use:   "on {<handle> | <key>}...",
+		Use:   "on {<handle> | @GROUP | <key>}...",
 		Short: "Turn the memory of agents and conversations on",
 		Long: ui.WithCodes(`From now on, the observer reads the agent's turns, including the earlier ones of its present
 conversation. This takes effect at once and lasts across starts. The observer must run:
@@ -35,7 +35,7 @@ conversation:KEY.`,
 
 func newMemoryOffCmd(f *ui.Factory) *cobra.Command {
 	return switching(f, false, &cobra.Command{
-		Use:   "off {<handle> | <key>}...",
+		Use:   "off {<handle> | @GROUP | <key>}...",
 		Short: "Turn the memory of agents and conversations off",
 		Long: ui.WithCodes(`Turns the memory of agents and conversations off. Observations stay and can be read; nbs-worker memory forget
 removes them. Turns that were not observed yet will not be.`,
@@ -46,7 +46,7 @@ removes them. Turns that were not observed yet will not be.`,
 
 func switching(f *ui.Factory, on bool, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = someNames
-	cmd.ValidArgsFunction = f.HandlesWhere(func(r *agent.Record, _ bool) bool { return r.Memory != on })
+	cmd.ValidArgsFunction = f.SelectionWhere(func(r *agent.Record, _ bool) bool { return r.Memory != on })
 	verb := "memory " + cmd.Name()
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		return runMemorySwitch(c.Context(), f, verb, on, args)
@@ -59,8 +59,11 @@ func runMemorySwitch(ctx context.Context, f *ui.Factory, verb string, on bool, t
 	if err != nil {
 		return ui.Failed(err, verb)
 	}
-	names := agent.Mapped(typed, func(arg string) agent.Handle { return agent.Handle(arg) })
-	return f.Each(ctx, verb, names, len(names) > 1, 1, func(name agent.Handle) (ui.Outcome, error) {
+	names, several, err := withMembers(s, typed)
+	if err != nil {
+		return ui.Failed(err, verb)
+	}
+	return f.Each(ctx, verb, names, several, 1, func(name agent.Handle) (ui.Outcome, error) {
 		handle, err := nameOf(s, string(name))
 		if err != nil {
 			return ui.Outcome{}, err

@@ -10,13 +10,14 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
 )
 
 func newInterruptCmd(f *ui.Factory) *cobra.Command {
 	o := &ui.Selection{}
-	return f.WithJSON(&cobra.Command{
-		Use:   "interrupt <handle>...",
+	cmd := &cobra.Command{
+		Use:   "interrupt {<handle>... | @GROUP... | --all}",
 		Short: "End the present turn of agents",
 		Long: ui.WithCodes(`Presses Escape once in the terminals of agents that work on a turn and show their prompt. Exit
 code 0 means that the end of the turn was observed. It prints one of:
@@ -35,11 +36,13 @@ itself.`,
   nbs-worker interrupt scout && nbs-worker send scout 'Chapter 2 first.'
   nbs-worker interrupt scout gatekeeper --json | jq -r '.[].outcome'`,
 		Args:              o.Positional,
-		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		ValidArgsFunction: f.SelectionWhere(ui.Running),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runInterrupt(cmd.Context(), f, o)
 		},
-	})
+	}
+	cmd.Flags().BoolVar(&o.All, "all", false, "all agents of the project that run, except the caller")
+	return f.WithJSON(cmd)
 }
 
 func runInterrupt(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
@@ -47,12 +50,15 @@ func runInterrupt(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
 	if err != nil {
 		return ui.Failed(err, "interrupt")
 	}
-	handles, err := o.Named(s)
+	handles, err := o.Resolve(ctx, s, func(row inspect.Row) bool { return row.Status.Running() && !s.Caller.Is(row.Handle) })
 	if err != nil {
 		return ui.Failed(err, "interrupt")
 	}
+	if len(handles) == 0 {
+		f.Note("there is no agent to interrupt")
+	}
 	sender := message.New(s)
-	return f.Each(ctx, "interrupt", handles, o.Several(), len(handles), func(handle agent.Handle) (ui.Outcome, error) {
+	return f.Each(ctx, "interrupt", handles, o.Several(), max(1, len(handles)), func(handle agent.Handle) (ui.Outcome, error) {
 		done, err := sender.Interrupt(ctx, handle)
 		if err == nil && done.Outcome == message.Interrupted {
 			err = sender.GoOn(ctx, done.Handle)

@@ -52,29 +52,29 @@ beginning of each.`,
 }
 
 func newOutboxListCmd(f *ui.Factory) *cobra.Command {
+	o := &ui.Selection{}
 	return f.WithJSON(&cobra.Command{
-		Use:   "list [<handle>...]",
+		Use:   "list [<handle>... | @GROUP...]",
 		Short: "List the kept messages",
 		Long: ui.WithCodes(`Lists the messages that are kept for these agents, or for all, in the order of typing. In a
 pipe the columns are handle, id, state, since when, why the last try failed, and the beginning
 of the text. --json prints the whole text.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Held),
 		Example: `  nbs-worker outbox list theologian
   nbs-worker outbox list --json | jq -r '.[]|select(.state=="unknown").id'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return ui.SomeHandles(cmd, args)
-		},
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.Failed(runOutboxList(f, ui.HandlesOf(args)), "outbox list")
+		Args:              o.Optional,
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
+		RunE: func(*cobra.Command, []string) error {
+			return ui.Failed(runOutboxList(f, o), "outbox list")
 		},
 	})
 }
 
-func runOutboxList(f *ui.Factory, handles []agent.Handle) error {
+func runOutboxList(f *ui.Factory, o *ui.Selection) error {
 	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	handles, err := o.Named(s)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 func newRequestsCmd(f *ui.Factory) *cobra.Command {
-	full := false
+	o, full := &ui.Selection{}, false
 	cmd := &cobra.Command{
-		Use:   "requests [<handle>...]",
+		Use:   "requests [<handle>... | @GROUP...]",
 		Short: "List what agents ask for",
 		Long: ui.WithCodes(`Lists the open requests of all agents: the id, the agent, since when, the tool, and what is
 asked in one line. For the named agents, with --full, or if a terminal shows only one request,
@@ -32,23 +32,22 @@ when it is answered here or there, and when its claude ends.`, fail.Failed, fail
 		Example: `  nbs-worker requests
   nbs-worker requests theologian
   nbs-worker requests --json | jq -r '.[]|[.handle, .title]|@tsv'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return ui.SomeHandles(cmd, args)
-		},
-		ValidArgsFunction: f.HandlesWhere(ui.Running),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return ui.Failed(runRequests(cmd.Context(), f, ui.HandlesOf(args), full), "requests")
+		Args:              o.Optional,
+		ValidArgsFunction: f.SelectionWhere(ui.Running),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return ui.Failed(runRequests(cmd.Context(), f, o, full), "requests")
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "print each request whole")
 	return f.WithJSON(cmd)
 }
 
-func runRequests(ctx context.Context, f *ui.Factory, handles []agent.Handle, full bool) error {
+func runRequests(ctx context.Context, f *ui.Factory, o *ui.Selection, full bool) error {
 	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	handles, err := o.Named(s)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type sendOptions struct {
 func newSendCmd(f *ui.Factory) *cobra.Command {
 	o := &sendOptions{}
 	cmd := &cobra.Command{
-		Use:   "send {<handle>... | --all} {TEXT | - | --file FILE}",
+		Use:   "send {<handle>... | @GROUP... | --all} {TEXT | - | --file FILE}",
 		Short: "Send a message to agents, and prove that it arrived",
 		Long: ui.WithCodes(`Types a text into the prompt of agents, and proves by their transcripts that it arrived. The
 last argument is the text, or - for stdin. send waits for a busy agent, and never types into
@@ -73,7 +73,7 @@ its sender. --json prints an array.`,
   nbs-worker send theologian /compact --raw
   nbs-worker send theologian 'Go on.' --json | jq -r '.[0].receipt'`,
 		Args:              o.positional,
-		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		ValidArgsFunction: f.SelectionWhere(ui.Running),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runSend(cmd.Context(), f, o)
 		},

@@ -30,7 +30,7 @@ type waitOptions struct {
 func newWaitCmd(f *ui.Factory) *cobra.Command {
 	o := &waitOptions{}
 	cmd := &cobra.Command{
-		Use:   "wait {<handle>... | --all} --for STATE[,STATE]",
+		Use:   "wait {<handle>... | @GROUP... | --all} --for STATE[,STATE]",
 		Short: "Wait until agents are idle, gone, or need a person",
 		Long: ui.WithCodes(`Returns as soon as the agents are in one of the states of --for, at once if they already are.
 wait does not poll: it sleeps until files or processes report a change.
@@ -64,7 +64,7 @@ the default --timeout is 90s, since its shell ends a command after two minutes.`
   nbs-worker wait --all --any --for needs
   nbs-worker wait theologian --for ready --json | jq -r '.[0].state'`,
 		Args:              o.Positional,
-		ValidArgsFunction: f.HandlesWhere(ui.Running),
+		ValidArgsFunction: f.SelectionWhere(ui.Running),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.timeoutGiven = cmd.Flags().Changed("timeout")
 			return ui.Failed(runWait(cmd.Context(), f, o), "wait")

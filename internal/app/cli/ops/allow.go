@@ -88,7 +88,7 @@ was copied to another folder. Input that was typed before the question does not 
   nbs-worker allow --all     # of a project from elsewhere
   nbs-worker allow --runbook deploy`,
 		Args:              o.positional,
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runAllow(cmd.Context(), f, o)
 		},

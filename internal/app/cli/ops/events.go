@@ -23,13 +23,14 @@ import (
 type eventsOptions struct {
 	history.EventQuery
 	ui.Past
-	verify bool
+	selection ui.Selection
+	verify    bool
 }
 
 func newEventsCmd(f *ui.Factory) *cobra.Command {
 	var opts eventsOptions
 	cmd := &cobra.Command{
-		Use:   "events [<handle>...]",
+		Use:   "events [<handle>... | @GROUP...]",
 		Short: "Show the journal: what was done to which agent",
 		Long: ui.WithCodes(`Prints the journal, one line per event, oldest first: time, event, handle, pid, session id,
 detail. In a pipe the fields are separated by tabs, times are in RFC 3339, and "-" means unknown.
@@ -47,13 +48,8 @@ left incomplete do no harm; they are reported.`,
   nbs-worker events -n 20
   nbs-worker events --follow --json | jq 'select(.event=="exit")'
   nbs-worker events --verify`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.Handles = ui.HandlesOf(args); len(args) == 0 {
-				return nil
-			}
-			return ui.SomeHandles(cmd, args)
-		},
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		Args:              opts.selection.Optional,
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if opts.Last, opts.Since, err = opts.Parse(cmd, time.Now()); err != nil {
@@ -75,6 +71,9 @@ left incomplete do no harm; they are reported.`,
 func runEvents(ctx context.Context, f *ui.Factory, opts eventsOptions) error {
 	s, err := f.Supervisor()
 	if err != nil {
+		return ui.Failed(err, "events")
+	}
+	if opts.Handles, err = opts.selection.Named(s); err != nil {
 		return ui.Failed(err, "events")
 	}
 	if opts.verify && len(opts.Handles) > 0 {

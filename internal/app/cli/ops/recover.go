@@ -33,7 +33,7 @@ type recoverOptions struct {
 func newRecoverCmd(f *ui.Factory) *cobra.Command {
 	o := &recoverOptions{}
 	cmd := &cobra.Command{
-		Use:   "recover {<handle>... | --all} [flags]",
+		Use:   "recover {<handle>... | @GROUP... | --all} [flags]",
 		Short: "Repair agents, each with the mildest step that works",
 		Long: ui.WithCodes(`Judges agents as triage does, and repairs those that need it, one at a time, starting with the
 mildest level that may help. After a reboot or an unattended night, recover --all is all you
@@ -70,7 +70,7 @@ and some are not well. 1: none is well.`,
   nbs-worker recover --all --order scribe,gatekeeper --max-level 3
   nbs-worker recover --all --json | jq -r '.[]|select(.left).handle'`,
 		Args:              o.Positional,
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runRecover(cmd.Context(), f, o)
 		},

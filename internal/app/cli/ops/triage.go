@@ -17,9 +17,9 @@ import (
 )
 
 func newTriageCmd(f *ui.Factory) *cobra.Command {
-	patience := time.Duration(0)
+	o, patience := &ui.Selection{}, time.Duration(0)
 	cmd := &cobra.Command{
-		Use:   "triage [<handle>...]",
+		Use:   "triage [<handle>... | @GROUP...]",
 		Short: "Judge the health of agents, and show what each needs",
 		Long: ui.WithCodes(`Judges agents and prints for each the verdict, the level of repair that it needs, the evidence
 and the command to run next. It changes nothing.
@@ -52,25 +52,17 @@ person. 7: none does, and some need a repair.`,
   nbs-worker triage theologian
   nbs-worker triage --json | jq -r '.[] | select(.level > 0) | .command'
   nbs-worker triage --patience 30m`,
-		Args:              handlesOrAll,
-		ValidArgsFunction: f.HandlesWhere(ui.AnyAgent),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTriage(cmd.Context(), f, ui.HandlesOf(args), patience)
+		Args:              o.Optional,
+		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runTriage(cmd.Context(), f, o, patience)
 		},
 	}
 	cmd.Flags().DurationVar(&patience, "patience", recovery.DefaultPatience, "how long a busy agent may show no progress")
 	return f.WithJSON(cmd)
 }
 
-// handlesOrAll checks the handles, which are optional.
-func handlesOrAll(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return ui.SomeHandles(cmd, args)
-}
-
-func runTriage(ctx context.Context, f *ui.Factory, handles []agent.Handle, patience time.Duration) error {
+func runTriage(ctx context.Context, f *ui.Factory, o *ui.Selection, patience time.Duration) error {
 	if patience <= 0 {
 		return ui.Failed(fail.Errorf(fail.BadInput, "--patience %s must be more than 0", patience), "triage")
 	}
@@ -79,6 +71,10 @@ func runTriage(ctx context.Context, f *ui.Factory, handles []agent.Handle, patie
 		return ui.Failed(err, "triage")
 	}
 	s, err := f.Supervisor()
+	if err != nil {
+		return ui.Failed(err, "triage")
+	}
+	handles, err := o.Named(s)
 	if err != nil {
 		return ui.Failed(err, "triage")
 	}

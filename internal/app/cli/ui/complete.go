@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/team/teamfile"
 )
 
 // Shell completion. It reads only the records, since waiting for tmux would be too slow.
@@ -25,6 +26,28 @@ func (f *Factory) HandlesWhere(useful func(r *agent.Record, runs bool) bool) Com
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// SelectionWhere is HandlesWhere for a verb that also takes the groups of the team file.
+func (f *Factory) SelectionWhere(useful func(r *agent.Record, runs bool) bool) Completion {
+	handles := f.HandlesWhere(useful)
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		names, directive := handles(cmd, args, toComplete)
+		root, err := f.Founding()
+		if err != nil {
+			return names, directive
+		}
+		source, err := teamfile.Open(root, "")
+		if err != nil {
+			return names, directive
+		}
+		for _, group := range source.File.Groups {
+			if !slices.Contains(args, "@"+group.Name) {
+				names = append(names, "@"+group.Name+"\t"+Joined(group.Members))
+			}
+		}
+		return names, directive
 	}
 }
 

@@ -63,6 +63,14 @@ func (o *Selection) Positional(cmd *cobra.Command, args []string) error {
 	return SomeHandles(cmd, handles)
 }
 
+// Optional checks the handles and groups. Without any, the verb acts on all agents.
+func (o *Selection) Optional(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return o.Positional(cmd, args)
+}
+
 // String returns the selection as typed.
 func (o *Selection) String() string {
 	switch {
