@@ -19,6 +19,12 @@ type OwnWorktree struct {
 	Base   string `json:"base"`   // the commit at which the branch began, in full
 }
 
+// OwnBranches is the beginning of the branches that are made for agents.
+const OwnBranches = "nbs/"
+
+// OwnBranch returns the usual branch of an agent's worktree.
+func OwnBranch(handle Handle) string { return OwnBranches + string(handle) }
+
 func (w *OwnWorktree) validate() error {
 	if *w == (OwnWorktree{}) {
 		return nil

@@ -47,7 +47,7 @@ func Compare(r *agent.Record, a *teamfile.Agent, want agent.Spec) []Difference {
 	if own := r.OwnWorktree; a.Worktree != nil || own != (agent.OwnWorktree{}) {
 		branch := ""
 		if a.Worktree != nil {
-			branch = cmp.Or(a.Worktree.Branch, "nbs/"+string(a.Handle))
+			branch = cmp.Or(a.Worktree.Branch, agent.OwnBranch(a.Handle))
 		}
 		if own.Branch != branch {
 			found = append(found, Difference{Field: "worktree", From: own.Branch, To: branch, Takes: TakesNew})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/git"
 )
@@ -43,7 +44,7 @@ func (t *Tree) ownTip(ctx context.Context) (string, error) {
 
 // elsewhere are the arguments of rev-list for what other branches than those of agents have, remote ones too.
 func (t *Tree) elsewhere() []string {
-	return []string{"--not", t.Base, "--exclude=" + ownBranches + "*", "--exclude=" + t.Branch, "--branches", "--remotes"}
+	return []string{"--not", t.Base, "--exclude=" + agent.OwnBranches + "*", "--exclude=" + t.Branch, "--branches", "--remotes"}
 }
 
 // unmerged finds commits that are in no other branch, by their names or by what they change.
@@ -103,7 +104,7 @@ func (t *Tree) others(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(strings.Split(said, "\n"), func(ref string) bool {
-		return strings.HasPrefix(ref, "refs/heads/"+ownBranches) || ref == "refs/heads/"+t.Branch
+		return strings.HasPrefix(ref, "refs/heads/"+agent.OwnBranches) || ref == "refs/heads/"+t.Branch
 	}), nil
 }
 

@@ -41,7 +41,7 @@ func NewPlan(ctx context.Context, w Wanted) (p Plan, err error) {
 		return p, fail.Errorf(fail.KindOf(err), "make a worktree: %w", err).Hint("to work in the project itself, leave --worktree away")
 	}
 	p = Plan{Main: main, Tree: Tree{Handle: w.Handle, Project: w.Project, OwnWorktree: agent.OwnWorktree{
-		Common: common, Branch: cmp.Or(w.Branch, Branch(w.Handle)),
+		Common: common, Branch: cmp.Or(w.Branch, agent.OwnBranch(w.Handle)),
 	}}}
 	if err := agent.CheckBranch(p.Branch); err != nil {
 		return p, err

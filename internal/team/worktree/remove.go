@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
@@ -269,7 +270,7 @@ func (t *Tree) forget(ctx context.Context) error {
 
 // deleteBranch deletes the branch that was made for the agent, if the kept commit reaches it and no tree has it.
 func (t *Tree) deleteBranch(ctx context.Context, kept *Kept) (string, error) {
-	if t.Branch != Branch(t.Handle) {
+	if t.Branch != agent.OwnBranch(t.Handle) {
 		return "", nil
 	}
 	tip, err := t.ownTip(ctx)

@@ -27,18 +27,12 @@ import (
 // KeptRefs is where the commits of removed trees are: KeptRefs, the handle, the time.
 const KeptRefs = "refs/nbs/kept/"
 
-// ownBranches is the beginning of the branches that are made for agents.
-const ownBranches = "nbs/"
-
 // Tree is the worktree of an agent.
 type Tree struct {
 	agent.OwnWorktree
 	Handle  agent.Handle
 	Project string // the root of the agent's project
 }
-
-// Branch returns the usual branch of an agent.
-func Branch(handle agent.Handle) string { return ownBranches + string(handle) }
 
 // ours is the beginning of what the locks of agents' trees say.
 const ours = "nbs-worker: "
