@@ -76,6 +76,9 @@ func (r *Reader) Wrong(at *yaml.Node, format string, args ...any) {
 	r.mistakes = append(r.mistakes, mistake{max(1, at.Line), max(1, at.Column), fmt.Sprintf(format, args...)})
 }
 
+// Mistakes returns how many mistakes were noted so far.
+func (r *Reader) Mistakes() int { return len(r.mistakes) }
+
 // unreadable describes an error from the YAML parser.
 func (r *Reader) unreadable(err error) mistake {
 	if one, is := errors.AsType[*yaml.LoadError](err); is {

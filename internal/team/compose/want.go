@@ -23,7 +23,7 @@ type Home struct {
 // Spec returns what the file says of an agent, as a start needs it. What the file does not say is as spawn has it.
 func (h *Home) Spec(a *teamfile.Agent) (agent.Spec, error) {
 	spec := agent.Spec{
-		Handle: a.Handle, Model: cmp.Or(a.Model, h.Model), PermissionMode: cmp.Or(a.PermissionMode, h.Mode), ClaudeArgs: a.ClaudeArgs,
+		Handle: a.Handle, Model: cmp.Or(a.Model, h.Model), PermissionMode: cmp.Or(a.PermissionMode, h.Mode), ClaudeArgs: a.ClaudeArgs, Settings: a.Settings,
 		Cwd: filepath.Join(h.Project, a.WorkingDir), InitialPrompt: strings.TrimSpace(a.Prompt), Memory: a.Memory, NoAnswers: a.NoAnswers,
 	}
 	if filepath.IsAbs(a.WorkingDir) {
@@ -59,6 +59,6 @@ func (h *Home) environment(written map[string]string) (map[string]string, error)
 func SetOf(spec *agent.Spec) supervisor.Set {
 	return supervisor.Set{
 		Model: &spec.Model, PermissionMode: &spec.PermissionMode, Prompt: &spec.InitialPrompt, Restart: &spec.Restart.Policy,
-		Memory: &spec.Memory, Answers: new(!spec.NoAnswers), Args: &spec.ClaudeArgs, Env: &spec.Env,
+		Memory: &spec.Memory, Answers: new(!spec.NoAnswers), Args: &spec.ClaudeArgs, Env: &spec.Env, Settings: &spec.Settings,
 	}
 }

@@ -38,7 +38,9 @@ type Agent struct {
 
 	Model          agent.Model          // "": the caller's default
 	PermissionMode agent.PermissionMode // "": the caller's default
-	ClaudeArgs     []string             // from agent, effort, settings and args
+	ClaudeArgs     []string             // from agent, effort and args
+	Settings       string               // as [claude.ParseSettings] returns them
+	SettingsFile   string               // the file they are in: relative to the team file, in its folder or below it
 	Environment    map[string]string    // as written: [Expand] replaces ${NAME}
 	WorkingDir     string               // relative to the project
 	Restart        agent.RestartWord    // "no" if the file names none

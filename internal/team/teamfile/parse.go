@@ -21,9 +21,9 @@ const agentsLimit = 1000
 // and what is expected there.
 func Parse(name string, text []byte) (*File, error) { return parse(name, text, nil) }
 
-// parse is Parse; it also reads the prompt files, if there is a function for it.
-func parse(name string, text []byte, readPrompt func(path string) (string, error)) (*File, error) {
-	p := &parser{file: &File{}, readPrompt: readPrompt}
+// parse is Parse; it also reads the other files that the file names, if there is a function for it.
+func parse(name string, text []byte, readFile func(path string) (string, error)) (*File, error) {
+	p := &parser{file: &File{}, readFile: readFile}
 	err := strictyaml.Read("team file", name, text, func(r *strictyaml.Reader, root *yaml.Node) {
 		p.Reader = r
 		p.read(root)
@@ -45,7 +45,7 @@ type parser struct {
 	usual draft // the defaults
 	needs []need
 
-	readPrompt func(path string) (string, error) // nil: prompt files are not read
+	readFile func(path string) (string, error) // nil: the files that the file names are not read
 }
 
 // need is a dependency, with its place.

@@ -24,6 +24,7 @@ agents:
     model: opus
     agent: translator
     effort: high
+    settings: {permissions: {deny: ["Read(./.env)"]}, alwaysThinkingEnabled: true, n: 1.5, none: ~, t: "no"}
     args: [--add-dir, ../docs]
     prompt: |
       Read PLAN.md
@@ -35,12 +36,14 @@ agents:
     working_dir: ./sub/
     restart: no
     memory: false
+    settings: '{"a": []}'
     answers: false
     profiles: night
     prompt_file: prompts/bob.md
   carol:
     depends_on: {alice: {condition: first-turn-done}, bob: {condition: idle}}
     worktree: true
+    settings: ./claude/carol.json
   dave:
 groups:
   all-of-it: [alice, Bob]
@@ -57,15 +60,15 @@ func TestParse(t *testing.T) {
 			{
 				Handle: "alice", Description: "translates", Model: "opus", PermissionMode: "acceptEdits", Restart: "on-failure", Memory: true,
 				ClaudeArgs: []string{"--agent", "translator", "--effort", "high", "--add-dir", "../docs"}, Environment: usual,
-				Prompt: "Read PLAN.md\nand begin.", Worktree: &Worktree{Branch: "feature/a", Base: "main"},
+				Settings: `{"alwaysThinkingEnabled":true,"n":1.5,"none":null,"permissions":{"deny":["Read(./.env)"]},"t":"no"}`, Prompt: "Read PLAN.md\nand begin.", Worktree: &Worktree{Branch: "feature/a", Base: "main"},
 			},
 			{
 				Handle: "bob", Profiles: []string{"night"}, DependsOn: []Dependency{{"alice", Ready}}, Model: "sonnet", PermissionMode: "acceptEdits", Restart: "no",
-				Environment: map[string]string{"LANG": "de", "PLACE": "${HOME}/x", "N": "3", "EMPTY": ""}, WorkingDir: "sub", PromptFile: "prompts/bob.md", NoAnswers: true,
+				Environment: map[string]string{"LANG": "de", "PLACE": "${HOME}/x", "N": "3", "EMPTY": ""}, WorkingDir: "sub", PromptFile: "prompts/bob.md", NoAnswers: true, Settings: `{"a":[]}`,
 			},
 			{
 				Handle: "carol", DependsOn: []Dependency{{"alice", FirstTurnDone}, {"bob", Idle}}, Model: "sonnet", PermissionMode: "acceptEdits", Restart: "on-failure",
-				Environment: usual, Memory: true, Worktree: &Worktree{},
+				Environment: usual, Memory: true, Worktree: &Worktree{}, SettingsFile: "claude/carol.json",
 			},
 			{Handle: "dave", Model: "sonnet", PermissionMode: "acceptEdits", Restart: "on-failure", Environment: usual, Memory: true},
 		},

@@ -15,7 +15,7 @@ import (
 
 // sharedFields may stand in an agent and in the defaults, ownFields only in an agent.
 var (
-	sharedFields = []string{"model", "permission_mode", "agent", "effort", "args", "environment", "working_dir", "restart", "memory", "answers", "worktree"}
+	sharedFields = []string{"model", "permission_mode", "agent", "effort", "settings", "args", "environment", "working_dir", "restart", "memory", "answers", "worktree"}
 	ownFields    = []string{"description", "profiles", "depends_on", "prompt", "prompt_file"}
 )
 
@@ -108,6 +108,9 @@ func (p *parser) shared(d *draft, what string, has map[string]*yaml.Node) {
 		d.args = p.args(node, what)
 	}
 	p.argsTwice(d, what, has)
+	if node := has["settings"]; node != nil {
+		d.Settings, d.SettingsFile = p.settings(node, what+": settings")
+	}
 	if node := has["environment"]; node != nil {
 		p.environment(d, what, node)
 	}

@@ -56,15 +56,22 @@ func (p *parser) checkPrompt(node *yaml.Node, what, text string) {
 // promptFile reads the path of a prompt file, and checks what is in the file.
 func (p *parser) promptFile(node *yaml.Node, what string) string {
 	path := p.below(node, what)
-	if path == "" || p.readPrompt == nil || !filepath.IsLocal(path) {
-		return path
-	}
-	if text, err := p.readPrompt(path); err != nil {
-		p.Wrong(node, "%s: %s: %v", what, human.Quote(path), err)
-	} else {
+	if text, has := p.contents(node, what, path); has {
 		p.checkPrompt(node, what+": "+human.Quote(path), strings.TrimSpace(text))
 	}
 	return path
+}
+
+// contents reads a file that the team file names, if files are read.
+func (p *parser) contents(node *yaml.Node, what, path string) (text string, has bool) {
+	if path == "" || p.readFile == nil || !filepath.IsLocal(path) {
+		return "", false
+	}
+	text, err := p.readFile(path)
+	if err != nil {
+		p.Wrong(node, "%s: %s: %v", what, human.Quote(path), err)
+	}
+	return text, err == nil
 }
 
 // below reads the path of a file that must be in the folder of the team file.

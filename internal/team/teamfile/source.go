@@ -10,20 +10,23 @@ import (
 	"nbs-worker/internal/platform/smallfile"
 )
 
-// PromptSealKind is the kind of the seal of a prompt file of a team.
-const PromptSealKind = "team-prompt"
+// The kinds of the seals of the files that a team file names.
+const (
+	PromptSealKind   = "team-prompt"
+	SettingsSealKind = "team-settings"
+)
 
 const fileLimit = 1 << 18 // bytes
 
-// Source is a team file with its prompt files, as they were read.
+// Source is a team file with the files that it names, as they were read.
 type Source struct {
 	Path string // absolute, without links
 	File *File
 	Text []byte
 
-	name    string // in its seal
-	folder  string // for the seals of prompt files: in the project, relative to it
-	prompts map[string][]byte
+	name   string // in its seal
+	folder string // for the seals of those files: in the project, relative to it
+	others map[string][]byte
 }
 
 // Part is a file that decides what a team runs.
@@ -32,7 +35,7 @@ type Part struct {
 	Text       []byte
 }
 
-// Open reads and checks a team file, with its prompt files. A relative path begins in the project, and "" is the usual
+// Open reads and checks a team file, with the files that it names. A relative path begins in the project, and "" is the usual
 // one. Errors: NotFound; BadInput, which lists all mistakes.
 func Open(project, path string) (*Source, error) {
 	if path == "" {
@@ -46,7 +49,7 @@ func Open(project, path string) (*Source, error) {
 		return nil, fail.Errorf(fail.NotFound, "there is no team file %s", human.Quote(path)).
 			Hint("to write one from the agents that there are: nbs-worker team init")
 	}
-	s := &Source{Path: at, name: at, prompts: map[string][]byte{}}
+	s := &Source{Path: at, name: at, others: map[string][]byte{}}
 	if err == nil {
 		s.Text, err = smallfile.Read(at, fileLimit)
 	}
@@ -57,13 +60,13 @@ func Open(project, path string) (*Source, error) {
 		s.name = name
 	}
 	s.folder = filepath.Dir(s.name)
-	s.File, err = parse(at, s.Text, s.readPrompt)
+	s.File, err = parse(at, s.Text, s.readFile)
 	return s, err
 }
 
-// readPrompt reads a prompt file.
-func (s *Source) readPrompt(path string) (string, error) {
-	text, has := s.prompts[path]
+// readFile reads a file that the team file names.
+func (s *Source) readFile(path string) (string, error) {
+	text, has := s.others[path]
 	if has {
 		return string(text), nil
 	}
@@ -72,22 +75,24 @@ func (s *Source) readPrompt(path string) (string, error) {
 		return "", errors.New("there is no such file in the folder of the team file")
 	}
 	if err == nil {
-		s.prompts[path] = text
+		s.others[path] = text
 	}
 	return string(text), err
 }
 
 // Prompt returns the text of a prompt file of the team.
-func (s *Source) Prompt(path string) (string, error) { return s.readPrompt(path) }
+func (s *Source) Prompt(path string) (string, error) { return s.readFile(path) }
 
 // Parts returns all files that decide what the team runs: the team file first.
 func (s *Source) Parts() []Part {
 	parts := []Part{{SealKind, s.name, s.Text}}
-	seen := map[string]bool{}
+	seen := map[[2]string]bool{}
 	for _, a := range s.File.Agents {
-		if a.PromptFile != "" && !seen[a.PromptFile] {
-			seen[a.PromptFile] = true
-			parts = append(parts, Part{PromptSealKind, filepath.Join(s.folder, a.PromptFile), s.prompts[a.PromptFile]})
+		for _, named := range [][2]string{{PromptSealKind, a.PromptFile}, {SettingsSealKind, a.SettingsFile}} {
+			if kind, path := named[0], named[1]; path != "" && !seen[named] {
+				seen[named] = true
+				parts = append(parts, Part{kind, filepath.Join(s.folder, path), s.others[path]})
+			}
 		}
 	}
 	return parts

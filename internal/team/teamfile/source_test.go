@@ -21,10 +21,11 @@ func TestOpen(t *testing.T) {
 	project, elsewhere := t.TempDir(), t.TempDir()
 	_, err := Open(project, "")
 	rig.Check(t, fail.KindOf(err) == fail.NotFound, "%v", err)
-	const text = "agents:\n  a: {prompt_file: tasks/a.md}\n  b: {prompt_file: tasks/a.md}\n"
+	const text = "agents:\n  a: {prompt_file: tasks/a.md}\n  b: {prompt_file: tasks/a.md, settings: s.json}\n  c: {settings: s.json}\n"
 	for _, folder := range []string{project, elsewhere} {
 		write(t, filepath.Join(folder, "team.yaml"), text)
 		write(t, filepath.Join(folder, "tasks/a.md"), "Begin.\n")
+		write(t, filepath.Join(folder, "s.json"), "{ }")
 	}
 	parts := func(path string) string {
 		source, err := Open(project, path)
@@ -35,8 +36,8 @@ func TestOpen(t *testing.T) {
 		}
 		return strings.Join(all, "|")
 	}
-	rig.Equal(t, parts(""), "team team.yaml "+text+"|team-prompt tasks/a.md Begin.\n", "in the project")
-	rig.Equal(t, parts(elsewhere+"/team.yaml"), "team "+elsewhere+"/team.yaml "+text+"|team-prompt "+elsewhere+"/tasks/a.md Begin.\n", "elsewhere")
+	rig.Equal(t, parts(""), "team team.yaml "+text+"|team-prompt tasks/a.md Begin.\n|team-settings s.json { }", "in the project")
+	rig.Equal(t, parts(elsewhere+"/team.yaml"), "team "+elsewhere+"/team.yaml "+text+"|team-prompt "+elsewhere+"/tasks/a.md Begin.\n|team-settings "+elsewhere+"/s.json { }", "elsewhere")
 
 	source, err := Open(project, "team.yaml")
 	rig.Must(t, err)
@@ -49,7 +50,7 @@ func TestOpen(t *testing.T) {
 		})
 	}
 	rig.Must(t, refused("none"))
-	for _, kind := range []string{SealKind, PromptSealKind} {
+	for _, kind := range []string{SealKind, PromptSealKind, SettingsSealKind} {
 		err := refused(kind)
 		rig.Check(t, fail.KindOf(err) == fail.Held && strings.HasSuffix(fail.HintsOf(err)[0], "nbs-worker allow --team"), "%s: %v", kind, err)
 	}

@@ -24,7 +24,7 @@ func Of(project string, records []agent.Record) *File {
 
 func agentOf(project string, s *agent.Spec) Agent {
 	a := Agent{
-		Handle: s.Handle, Model: s.Model, PermissionMode: s.LaunchPermissionMode(), ClaudeArgs: s.ClaudeArgs,
+		Handle: s.Handle, Model: s.Model, PermissionMode: s.LaunchPermissionMode(), ClaudeArgs: s.ClaudeArgs, Settings: s.Settings,
 		Restart: s.LaunchRestart(), Prompt: s.InitialPrompt, Memory: s.Memory, NoAnswers: s.NoAnswers,
 	}
 	for name, value := range s.Env {
@@ -35,7 +35,7 @@ func agentOf(project string, s *agent.Spec) Agent {
 	}
 	if own := s.OwnWorktree; own != (agent.OwnWorktree{}) {
 		a.Worktree = &Worktree{}
-		if own.Branch != "nbs/"+string(s.Handle) {
+		if own.Branch != agent.OwnBranch(s.Handle) {
 			a.Worktree.Branch = own.Branch
 		}
 		return a
@@ -103,6 +103,7 @@ func (a *Agent) node() *yaml.Node {
 		"permission_mode", text(string(a.PermissionMode)),
 		"agent", text(subagent),
 		"effort", text(effort),
+		"settings", a.settings(),
 		"args", list(args),
 		"environment", variables(a.Environment),
 		"working_dir", text(a.WorkingDir),
@@ -129,6 +130,13 @@ func (a *Agent) dependencies() *yaml.Node {
 		add(node, string(d.On), mapping("condition", text(string(d.Condition))))
 	}
 	return node
+}
+
+func (a *Agent) settings() *yaml.Node {
+	if a.SettingsFile != "" {
+		return text(a.SettingsFile)
+	}
+	return settingsNode(a.Settings)
 }
 
 func (w *Worktree) node() *yaml.Node {

@@ -38,6 +38,7 @@ func TestFileOfRecords(t *testing.T) {
 		}),
 		spec("true", func(s *agent.Spec) {
 			s.ClaudeArgs = []string{"--agent", "reviewer", "--effort", "max", "--add-dir", "../x", "--verbose"}
+			s.Settings = `{"a":["no",1,true,null,"",{"b c":"#x"}],"n":1.5,"o":{},"p":[],"q":"\u0007\n"}`
 			s.Env = map[string]string{"A": "", "B": "${HOME} $x $${y", "C": "null", "D": " 1\n2\t", "E": "~", "F": "0x10"}
 			s.Cwd = project + "/sub dir"
 		}),

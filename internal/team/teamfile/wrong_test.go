@@ -41,6 +41,7 @@ func TestEveryFieldRefusesWhatIsNotItsOwn(t *testing.T) {
 		"model":           append(words, "sonet", "a b", "-x"),
 		"permission_mode": append(words, "plann", "Plan", "yes"),
 		"agent":           append(words, "-x", "a b"),
+		"settings":        {"", "~", "[]", "/etc/x.json", "../x.json", ".", "'{'", "'{} {}'", "{model: opus}", "{a: &x 1, b: *x}", "{a: 1, a: 2}", "{a: 0x1}", "{a: .inf}", "{a: 2026-01-01}", "{hooks: [a]}", "{env: {API_KEY: x}}", "{env: {LD_PRELOAD: x}}", "{permissions: {defaultMode: plan}}", "{<<: {a: 1}}", "{a: True}"},
 		"effort":          append(words, "hihg", "3"),
 		"args":            {"", "{}", "--verbose", "[a]", "[--model, x]", "[--resume]", "[--verbose, word]", "[[--a]]", "[~]", "[-p]"},
 		"environment":     {"", "x", "[A=b]", "{1A: x}", "{A: }", "{A: [b]}", "{A: {b: c}}", "{API_KEY: x}", "{A: '${API_KEY}'}", "{LD_PRELOAD: x}", "{NBS_ROOT: x}", "{A: '${'}", "{A: '${b c}'}", "{A: x, A: y}", "{HOME: x}"},

@@ -3,8 +3,8 @@ package crew
 // teamText explains the team file.
 const teamText = `team.yaml in the project root says which agents there are. nbs-worker up starts those that are
 missing, diff compares them with the file, down stops them. team init writes the file from the
-agents that there are. Agents can write in the project, so the file and its prompt files count
-only as you have allowed them: nbs-worker allow --team. up asks on a terminal.
+agents that there are. Agents can write in the project, so the file and the files that it names
+count only as you have allowed them: nbs-worker allow --team. up asks on a terminal.
 
   version: 1
   name: The translators
@@ -27,6 +27,7 @@ An agent may have, and the defaults too, except for what is marked with *:
   permission_mode  how claude asks before it acts
   agent            an agent of Claude's, such as one in .claude/agents
   effort           low, medium, high, xhigh or max
+  settings         Claude's own settings for it: fields, or a JSON file
   args             a list of more arguments for claude
   environment      variables; ${NAME} in a value is the variable of up's
                    caller, $${ is ${ itself. Not for secrets: claude
