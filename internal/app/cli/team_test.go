@@ -32,9 +32,10 @@ func TestAllowTeam(t *testing.T) {
 		rig.Check(t, strings.Contains(strings.Join(strings.Fields(out), " "), strings.Join(strings.Fields(text), " ")), "no %q in\n%s", text, out)
 	}
 	rig.Check(t, strings.HasSuffix(allow("").want(t, 0).out, "team.yaml: is allowed already\n"), "it is allowed")
-	put(file, "agents:\n  alice: {model: haiku, prompt_file: task.md}\n  bob:\n")
+	put(file, "agents:\n  alice: {model: haiku, prompt_file: task.md}\n  bob: {restart: always, environment: {A: b}, settings: {c: 1}}\n")
 	out = allow("n\n").want(t, fail.Failed).out
-	rig.Check(t, strings.Contains(out, "-  alice: {model: opus, prompt_file: task.md}\n+  alice: {model: haiku,") && !strings.Contains(out, "Begin."), "%s", out)
+	rig.Check(t, strings.Contains(out, "-  alice: {model: opus, prompt_file: task.md}\n") && strings.Contains(out, "+  alice: {model: haiku,") && !strings.Contains(out, "Begin."), "%s", out)
+	rig.Check(t, strings.Contains(out, "the usual permission mode, restart always, settings \"{\\\"c\\\":1}\", A=\"b\""), "%s", out)
 	other := filepath.Join(t.TempDir(), "other.yaml")
 	put(other, "agents: {carol: }")
 	allow("y\n", "--file", other).want(t, 0, "allow this team?")

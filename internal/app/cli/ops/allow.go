@@ -97,7 +97,7 @@ was copied to another folder. Input that was typed before the question does not 
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "name of a page in the project's runbooks/")
 	cmd.Flags().StringVar(&o.policy, "policy", "", "file of a watch policy in the project")
 	cmd.Flags().BoolVar(&o.schedules, "schedules", false, "the project's schedules, with their prompts")
-	cmd.Flags().BoolVar(&o.team, "team", false, "the team file, with its prompt files (nbs-worker help team)")
+	cmd.Flags().BoolVar(&o.team, "team", false, "the team file, with the files that it names (nbs-worker help team)")
 	cmd.Flags().StringVar(&o.file, "file", "", "with --team: another file than team.yaml in the project root")
 	ui.CompleteWith(cmd, "runbook", completeBarred(f))
 	return cmd

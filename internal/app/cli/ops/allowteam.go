@@ -3,7 +3,9 @@ package ops
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +14,7 @@ import (
 	"nbs-worker/internal/team/teamfile"
 )
 
-// runAllowTeam shows a team file with its prompt files, and asks for permission.
+// runAllowTeam shows a team file with the files that it names, and asks for permission.
 func runAllowTeam(ctx context.Context, f *ui.Factory, path string) (err error) {
 	if path != "" {
 		if path, err = filepath.Abs(path); err != nil {
@@ -35,6 +37,9 @@ func runAllowTeam(ctx context.Context, f *ui.Factory, path string) (err error) {
 func teamLines(file *teamfile.File) []ui.Line {
 	return agent.Mapped(file.Agents, func(a teamfile.Agent) ui.Line {
 		words := []string{"model " + ui.ModelName(a.Model), cmp.Or(string(a.PermissionMode), "the usual permission mode")}
+		if a.Restart != agent.RestartNo {
+			words = append(words, "restart "+string(a.Restart))
+		}
 		if a.WorkingDir != "" {
 			words = append(words, "in "+strconv.Quote(a.WorkingDir))
 		}
@@ -43,6 +48,12 @@ func teamLines(file *teamfile.File) []ui.Line {
 		}
 		if len(a.ClaudeArgs) > 0 {
 			words = append(words, "arguments "+strings.Join(agent.Mapped(a.ClaudeArgs, strconv.Quote), " "))
+		}
+		if a.Settings != "" {
+			words = append(words, "settings "+strconv.Quote(a.Settings))
+		}
+		for _, name := range slices.Sorted(maps.Keys(a.Environment)) {
+			words = append(words, name+"="+strconv.Quote(a.Environment[name]))
 		}
 		if a.PromptFile != "" {
 			words = append(words, "with the text of "+strconv.Quote(a.PromptFile))
