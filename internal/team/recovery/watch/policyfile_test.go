@@ -35,7 +35,7 @@ notify:
 
 func TestPolicyOfAFile(t *testing.T) {
 	t.Parallel()
-	got, err := parse(Default(), []byte(fullPolicy))
+	got, err := parse("p", Default(), []byte(fullPolicy))
 	rig.Must(t, err)
 	rig.Same(t, "policy", Policy{
 		Agents: []agent.Handle{"alpha", "beta"}, Except: []agent.Handle{"gamma"}, MaxLevel: triage.LevelFresh, Every: 90 * time.Second, Patience: 20 * time.Minute,
@@ -43,15 +43,15 @@ func TestPolicyOfAFile(t *testing.T) {
 		Notify: &Notify{Program: notify.Program{Argv: []string{"/bin/tell", "--loud", "a b"}, Limit: 3 * time.Second}, Of: []Kind{Holds}, PerHour: 7},
 	}, got)
 	for _, text := range []string{"", "# nothing\n", "repairs:\n", "agents: []\n"} {
-		got, err := parse(Default(), []byte(text))
+		got, err := parse("p", Default(), []byte(text))
 		rig.Must(t, err)
 		want := Default()
 		want.Agents = got.Agents // an empty list, or none
 		rig.Same(t, text, want, got)
 	}
-	got, err = parse(Default(), []byte("max-level: 0\nnotify: {command: [/bin/tell]}"))
+	got, err = parse("p", Default(), []byte("max-level: 0\nnotify: {command: [/bin/tell]}"))
 	rig.Must(t, err)
-	before, err := parse(Default(), []byte("notify: {command: [/bin/tell], on: [waiting, crashed, context]}"))
+	before, err := parse("p", Default(), []byte("notify: {command: [/bin/tell], on: [waiting, crashed, context]}"))
 	rig.Must(t, err)
 	rig.Same(t, "kinds by their earlier names", []Kind{Waits, Down, Short}, before.Notify.Of)
 	rig.Check(t, got.MaxLevel == 0 && len(got.Notify.Of) == len(Kinds) && got.Notify.PerHour == 30, "%+v", got)
@@ -61,29 +61,31 @@ func TestPolicyOfAFile(t *testing.T) {
 func TestPolicyThatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"every: 5m\nmax-levl: 3":              "line 2: field max-levl not found",
-		"max-level: 5":                        `line 1: "5" is no level: it must be 0 (only tell) to 4`,
-		"max-level: high":                     `line 1: "high" is no level`,
-		"every: 5":                            `line 1: "5" is no time of a second or more`,
-		"every: -5m":                          `line 1: "-5m" is no time`,
-		"every: 5m\nevery: 6m":                "line 2: mapping key",
-		"agents: alpha":                       "line 1: it must be a list of handles",
-		"agents:\n - alpha\n - ../x":          `line 2: handle "../x"`,
-		"repairs:\n  per-hour: -1":            `line 2: "-1" is no number of times`,
-		"repairs: 3":                          "line 1: ",
-		"context:\n  bands: 10,20,30":         "line 2: ",
-		"context:\n  compact: floor":          `line 2: "floor" is not one of never, low, critical`,
-		"notify:\n  command: tell":            "line 2: it must be a list: the absolute path",
-		"notify:\n  command: [tell]":          "line 2: it must be a list: the absolute path",
-		"notify:\n  command: [/t]\n  on: [x]": `line 3: "x" is not one of waits, down, short, done, held, repaired, paused`,
-		"notify:\n  on: [held]":               "notify: it needs a command",
-		"\tevery: 5m":                         "line 1: ",
-		"- a":                                 "line 1: ",
-		"every: 5m\n---\nevery: 6m":           "there is a second document",
+		"every: 5m\nmax-levl: 3":              `line 2, column 1: the policy: there is no field "max-levl"; did you mean max-level?`,
+		"max-level: 5":                        `line 1, column 12: "5" is no level: it must be 0 (only tell) to 4`,
+		"max-level: high":                     `line 1, column 12: "high" is no level`,
+		"every: 5":                            `line 1, column 8: "5" is no time of whole seconds, 1s or more`,
+		"every: -5m":                          `line 1, column 8: "-5m" is no time`,
+		"every: 5m\nevery: 6m":                "line 2, column 1: the policy: every is there twice",
+		"agents: alpha":                       "line 1, column 9: agents: it must be a list of handles",
+		"agents:\n - alpha\n - ../x":          `line 3, column 4: agents: handle "../x"`,
+		"repairs:\n  per-hour: -1":            `line 2, column 13: "-1" is no number of times`,
+		"repairs: 3":                          "line 1, column 10: repairs: fields belong here",
+		"context:\n  bands: 10,20,30":         "line 2, column 10: bands: ",
+		"context:\n  compact: floor":          `line 2, column 12: compact: "floor" must be one of never, low and critical`,
+		"notify:\n  command: tell":            "line 2, column 12: command: it must be a list: the absolute path",
+		"notify:\n  command: [tell]":          "line 2, column 12: command: it must be a list: the absolute path",
+		"notify:\n  command: [/t]\n  on: [x]": `line 3, column 8: on: "x" must be one of waits, down, short, done, held, repaired and paused`,
+		"notify:\n  on: [held]":               "line 2, column 3: notify: it needs a command",
+		"\tevery: 5m":                         "line 1, column ",
+		"- a":                                 "line 1, column 1: the policy: fields belong here",
+		"every: 5m\n---\nevery: 6m":           "line 2, column 1: there is a second document",
 	} {
-		_, err := parse(Default(), []byte(text))
-		rig.Check(t, err != nil && strings.HasPrefix(err.Error(), want) && !strings.Contains(err.Error(), "\n"), "%q: %v; want %s", text, err, want)
+		_, err := parse("p", Default(), []byte(text))
+		rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.HasPrefix(err.Error(), `policy "p", `+want) && !strings.Contains(err.Error(), "\n"), "%q: %v; want %s", text, err, want)
 	}
+	_, err := parse("p", Default(), []byte("every: x\nfoo: 1\nnotify:\n  on: [x]\n"))
+	rig.Check(t, err != nil && strings.HasPrefix(err.Error(), "policy \"p\", 4 mistakes\nline 1, column 8: "), "%v", err)
 }
 
 // An agent that could change the program would run what it likes as the user.
