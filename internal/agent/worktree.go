@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,6 +43,23 @@ func CheckBranch(name string) error {
 		return fail.Errorf(fail.BadInput, "%s is not the name of a branch", human.Quote(name))
 	}
 	return nil
+}
+
+// CheckLink checks a name that a worktree shares with the main one. Errors: BadInput.
+func CheckLink(name string) error {
+	first, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name == "." || first == ".git" || !human.IsLegible(name) || strings.ContainsAny(name, "\t\n") {
+		return fail.Errorf(fail.BadInput, "link: %s is not the path of a file or a folder in the repository, such as node_modules", human.Quote(name))
+	}
+	return nil
+}
+
+// CheckSetup checks the command line of a setup program. Errors: BadInput.
+func CheckSetup(argv []string) error {
+	if len(argv) == 0 || argv[0] == "" || strings.HasPrefix(argv[0], "-") || strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
+		return fail.Errorf(fail.BadInput, "setup: it must be a list: a program, by its absolute path or by a name on the PATH, and its arguments; no shell reads it")
+	}
+	return CheckText("setup", strings.Join(argv, " "))
 }
 
 // CheckCommit checks the full name of a commit. Errors: BadInput.

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"os"
 	"testing"
 
 	"nbs-worker/internal/e2e"
@@ -40,4 +41,28 @@ agents:
 	c.Refused(5, "--to DIR", "worktree", "restore", "alpha")
 	c.OK("worktree", "restore", "alpha", "--to", "again")
 	c.is(e2e.Read(c.T, c.World.Project+"/again/.env"), "KEY=1\n")
+}
+
+// A new tree has links to what it shares, and is set up before its agent starts. A setup that fails starts nothing, says
+// why, and runs again with the next up.
+func TestATreeIsSetUp(t *testing.T) {
+	c := standIn(t)
+	c.Write(c.World.Project+"/.gitignore", ".nbs\nnode_modules\nready\n")
+	c.Write(c.World.Project+"/node_modules/x.js", "x\n")
+	c.Git(c.World.Project, "init", "-q")
+	c.Git(c.World.Project, "add", ".gitignore")
+	c.Git(c.World.Project, "commit", "-qm", "first")
+	tree, wanted := c.World.Project+".nbs/alpha", c.World.Project+".wanted"
+	c.has(`version: 1
+agents:
+  alpha: {worktree: {link: [node_modules], setup: [sh, -c, 'cat "$1" node_modules/x.js >ready', setup, ` + wanted + `]}}
+`)
+	c.Refused(1, "setup: \"sh\": exit status 1, it said \"cat: ", "up")
+	c.is(c.OK("list", "--json"), "[]\n")
+	c.Write(wanted, "now\n")
+	c.OK("up", "--trust")
+	c.WaitState("alpha", "idle")
+	text, err := os.ReadFile(tree + "/ready")
+	c.Check(err == nil && string(text) == "now\nx\n", "%q, %v", text, err)
+	c.is(c.differs(0), "alpha:equal")
 }

@@ -48,7 +48,7 @@ func (t *Team) start(ctx context.Context, step *Step, start launch.Start) (super
 		start.Prompt = want.InitialPrompt
 		spawn := supervisor.Spawn{Spec: want, Start: start}
 		if tree := step.Agent.Worktree; tree != nil {
-			spawn.Cwd, spawn.Worktree = "", &supervisor.Worktree{Branch: tree.Branch, Base: tree.Base}
+			spawn.Cwd, spawn.Worktree = "", &supervisor.Worktree{Branch: tree.Branch, Base: tree.Base, Link: tree.Link, Setup: tree.Setup}
 		}
 		return t.Spawn(ctx, spawn)
 	}

@@ -74,7 +74,7 @@ func (s *Supervisor) PrepareSpawn(ctx context.Context, spawn Spawn) (Prepared, e
 		return Prepared{}, err
 	}
 	defer unlock()
-	if spawn, err = s.withTree(ctx, spawn); err != nil {
+	if spawn, err = s.withTree(ctx, ctx, spawn); err != nil {
 		return Prepared{}, err
 	}
 	plan, restored, err := s.insert(ctx, spawn)

@@ -85,7 +85,7 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
-	if spawn, err = s.withTree(ctx, spawn); err != nil {
+	if spawn, err = s.withTree(ctx, interrupt, spawn); err != nil {
 		return Started{}, err
 	}
 	plan, restored, err := s.insert(ctx, spawn)

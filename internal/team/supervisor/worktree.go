@@ -19,6 +19,9 @@ import (
 type Worktree struct {
 	Branch string // "": nbs/<handle>
 	Base   string // "": what is checked out in the project
+
+	Link  []string // names that are links to the same names of the main tree
+	Setup []string // a program with its arguments that is run in the new tree; none: nothing is run
 }
 
 // worktreesVariable names the folder in which worktrees are made.
@@ -43,6 +46,14 @@ func (s *Supervisor) planTree(ctx context.Context, spawn Spawn) (worktree.Plan, 
 	if err != nil {
 		return plan, spawn, err
 	}
+	if err := plan.CheckLinks(spawn.Worktree.Link); err != nil {
+		return plan, spawn, err
+	}
+	if setup := spawn.Worktree.Setup; len(setup) > 0 {
+		if _, err := plan.SetupProgram(setup); err != nil {
+			return plan, spawn, err
+		}
+	}
 	within, err := filepath.Rel(folder.Real(plan.Main), folder.Real(project))
 	if err != nil {
 		return plan, spawn, err
@@ -52,8 +63,8 @@ func (s *Supervisor) planTree(ctx context.Context, spawn Spawn) (worktree.Plan, 
 }
 
 // withTree makes the worktree that a spawn asks for, after everything else was checked. If the spawn fails later, the
-// next one takes the tree.
-func (s *Supervisor) withTree(ctx context.Context, spawn Spawn) (Spawn, error) {
+// next one takes the tree. Only the setup program is interrupted.
+func (s *Supervisor) withTree(ctx, interrupt context.Context, spawn Spawn) (Spawn, error) {
 	if spawn.Worktree == nil {
 		return spawn, nil
 	}
@@ -69,6 +80,17 @@ func (s *Supervisor) withTree(ctx context.Context, spawn Spawn) (Spawn, error) {
 	}
 	if _, err := plan.Copy(ctx); err != nil {
 		return spawn, fail.Errorf(fail.Failed, "copy the files of .worktreeinclude to %s: %w", human.Quote(plan.Path), err)
+	}
+	if err := plan.Link(spawn.Worktree.Link); err != nil {
+		return spawn, err
+	}
+	if setup := spawn.Worktree.Setup; len(setup) > 0 {
+		if spawn.Progress != nil {
+			spawn.Progress("waiting for the setup of its worktree: " + shellWords(setup))
+		}
+		if err := plan.Setup(interrupt, setup, s.Project.Env); err != nil {
+			return spawn, err
+		}
 	}
 	if !folder.Exists(in.Cwd) {
 		in.Cwd = plan.Path // the project's folder is in no commit

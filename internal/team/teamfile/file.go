@@ -55,6 +55,9 @@ type Agent struct {
 type Worktree struct {
 	Branch string // "": nbs/<handle>
 	Base   string // a commit, a branch or a tag; "": what is checked out
+
+	Link  []string // names that are links to the same names of the main tree
+	Setup []string // a program with its arguments that is run in the new tree; none: nothing is run
 }
 
 // Agent returns the agent with a handle, or nil.

@@ -29,7 +29,7 @@ agents:
     prompt: |
       Read PLAN.md
       and begin.
-    worktree: {branch: feature/a, base: main}
+    worktree: {branch: feature/a, base: main, link: [node_modules, a/b], setup: [npm, ci]}
   bob:
     depends_on: [Alice]
     environment: {LANG: de, N: 3, EMPTY: ""}
@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 			{
 				Handle: "alice", Description: "translates", Model: "opus", PermissionMode: "acceptEdits", Restart: "on-failure", Memory: true,
 				ClaudeArgs: []string{"--agent", "translator", "--effort", "high", "--add-dir", "../docs"}, Environment: usual,
-				Settings: `{"alwaysThinkingEnabled":true,"n":1.5,"none":null,"permissions":{"deny":["Read(./.env)"]},"t":"no"}`, Prompt: "Read PLAN.md\nand begin.", Worktree: &Worktree{Branch: "feature/a", Base: "main"},
+				Settings: `{"alwaysThinkingEnabled":true,"n":1.5,"none":null,"permissions":{"deny":["Read(./.env)"]},"t":"no"}`, Prompt: "Read PLAN.md\nand begin.", Worktree: &Worktree{Branch: "feature/a", Base: "main", Link: []string{"node_modules", "a/b"}, Setup: []string{"npm", "ci"}},
 			},
 			{
 				Handle: "bob", Profiles: []string{"night"}, DependsOn: []Dependency{{"alice", Ready}}, Model: "sonnet", PermissionMode: "acceptEdits", Restart: "no",

@@ -3,7 +3,6 @@ package teamfile
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -174,30 +173,4 @@ func (p *parser) dependsOn(d *draft, what string, node *yaml.Node) {
 	default:
 		p.Wrong(node, "%s: a list of agents belongs here, such as [alice], or {alice: {condition: idle}}", what)
 	}
-}
-
-// worktree reads true, false, or how the worktree is made.
-func (p *parser) worktree(node *yaml.Node, what string) *Worktree {
-	what += ": worktree"
-	if node.Kind != yaml.MappingNode {
-		if node.Value != "true" && node.Value != "false" {
-			p.Wrong(node, "%s: true, false, or fields belong here: branch, base", what)
-		}
-		if node.Value != "true" {
-			return nil
-		}
-		return &Worktree{}
-	}
-	w := &Worktree{}
-	has := p.Fields(node, what, "branch", "base")
-	if node := has["branch"]; node != nil {
-		w.Branch = p.Text(node)
-		p.refused(node, what+": branch", agent.CheckBranch(w.Branch))
-	}
-	if node := has["base"]; node != nil {
-		if w.Base = p.Text(node); strings.HasPrefix(w.Base, "-") || strings.ContainsAny(w.Base, " \t\n\x00") || !human.IsLegible(w.Base) {
-			p.Wrong(node, "%s: base: %s is not the name of a commit, a branch or a tag", what, human.Quote(w.Base))
-		}
-	}
-	return w
 }

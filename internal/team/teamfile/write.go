@@ -143,10 +143,10 @@ func (w *Worktree) node() *yaml.Node {
 	switch {
 	case w == nil:
 		return nil
-	case *w == Worktree{}:
+	case w.Branch == "" && w.Base == "" && len(w.Link) == 0 && len(w.Setup) == 0:
 		return yes()
 	}
-	return mapping("branch", text(w.Branch), "base", text(w.Base))
+	return mapping("branch", text(w.Branch), "base", text(w.Base), "link", list(w.Link), "setup", list(w.Setup))
 }
 
 func yes() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"} }

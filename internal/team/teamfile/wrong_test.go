@@ -46,7 +46,7 @@ func TestEveryFieldRefusesWhatIsNotItsOwn(t *testing.T) {
 		"args":            {"", "{}", "--verbose", "[a]", "[--model, x]", "[--resume]", "[--verbose, word]", "[[--a]]", "[~]", "[-p]"},
 		"environment":     {"", "x", "[A=b]", "{1A: x}", "{A: }", "{A: [b]}", "{A: {b: c}}", "{API_KEY: x}", "{A: '${API_KEY}'}", "{LD_PRELOAD: x}", "{NBS_ROOT: x}", "{A: '${'}", "{A: '${b c}'}", "{A: x, A: y}", "{HOME: x}"},
 		"working_dir":     append(words, `"a\nb"`, `"a\tb"`, `"\u202e"`),
-		"worktree":        {"", "yes", "[]", "x", "{branc: x}", "{branch: a..b}", "{branch: -x}", "{branch: }", "{base: -x}", "{base: a b}", "{setup: /bin/sh}", "{branch: x, branch: y}"},
+		"worktree":        {"", "yes", "[]", "x", "{branc: x}", "{branch: a..b}", "{branch: -x}", "{branch: }", "{base: -x}", "{base: a b}", "{setup: /bin/sh}", "{setup: []}", "{setup: [./x]}", "{setup: [-x]}", "{setup: [~]}", "{link: a}", "{link: [../a]}", "{link: [/a]}", "{link: [.git]}", "{link: [.git/x]}", "{link: [.]}", "{link: [a/]}", "{branch: x, branch: y}"},
 		"restart":         append(words, "never", "on-failur", "true"),
 		"memory":          append(words, "yes", "on", "1", "True"),
 		"answers":         append(words, "no", "off", "0"),

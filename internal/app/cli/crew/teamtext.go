@@ -33,7 +33,11 @@ An agent may have, and the defaults too, except for what is marked with *:
                    caller, $${ is ${ itself. Not for secrets: claude
                    gets what is exported before up
   working_dir      where it works, from the project root
-  worktree         true, or {branch: NAME, base: COMMIT}
+  worktree         true, or {branch: NAME, base: COMMIT, link: [NAME, ...],
+                   setup: [PROGRAM, ARGUMENT, ...]}. Each name in link
+                   becomes a link to the main tree. The program runs in
+                   the new tree before claude starts, and again if the
+                   agent was not recorded then
   restart          no, on-failure, on-abnormal or always
   memory           true: it is observed (nbs-worker help memory)
   answers          false: only its terminal answers what it asks

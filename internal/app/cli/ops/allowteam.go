@@ -45,6 +45,12 @@ func teamLines(file *teamfile.File) []ui.Line {
 		}
 		if a.Worktree != nil {
 			words = append(words, "in a worktree of its own")
+			if len(a.Worktree.Link) > 0 {
+				words = append(words, "with links to "+strings.Join(agent.Mapped(a.Worktree.Link, strconv.Quote), " "))
+			}
+			if len(a.Worktree.Setup) > 0 {
+				words = append(words, "set up by "+strings.Join(agent.Mapped(a.Worktree.Setup, strconv.Quote), " "))
+			}
 		}
 		if len(a.ClaudeArgs) > 0 {
 			words = append(words, "arguments "+strings.Join(agent.Mapped(a.ClaudeArgs, strconv.Quote), " "))
