@@ -176,3 +176,33 @@ func TestARollingRestartStops(t *testing.T) {
 	c.is(c.says("restart", "--rolling"), "alpha:restart beta:restart")
 	c.is(c.differs(0), "alpha:equal beta:equal")
 }
+
+// A team that was made by hand is written down as it is, whatever the environment's usual model is.
+func TestATeamMadeByHandIsWrittenDown(t *testing.T) {
+	c := standIn(t)
+	c.Env = append(c.Env, "NBS_MODEL=haiku", "NBS_PERMISSION_MODE=acceptEdits")
+	c.Write(c.World.Project+"/settings.json", `{"alwaysThinkingEnabled": true, "env": {"FROM": "settings"}}`)
+	c.Git(c.World.Project, "init", "-q")
+	c.Git(c.World.Project, "commit", "-q", "--allow-empty", "-m", "first")
+	c.OK("spawn", "alpha", "Begin with: - a\n  b", "--restart", "on-failure", "--env", "WORD=${x} $y", "--", "--effort", "low")
+	c.OK("spawn", "beta", "--model", "opus", "--settings", c.World.Project+"/settings.json", "--permission-mode", "plan")
+	c.OK("spawn", "gamma", "--worktree", "--trust", "--no-answers")
+	r := c.NBSWith([]string{"NBS_MODEL="}, "spawn", "delta")
+	c.Check(r.Code == 0, "%s", r)
+	for _, handle := range []string{"alpha", "beta", "gamma", "delta"} {
+		c.WaitState(handle, "idle")
+	}
+	c.OK("team", "init")
+	c.is(c.differs(0), "alpha:equal beta:equal delta:equal gamma:equal")
+	c.is(c.says("up"), "alpha:keep beta:keep delta:keep gamma:keep")
+	for _, variable := range []string{"NBS_MODEL=sonnet", "NBS_MODEL="} {
+		r := c.NBSWith([]string{variable, "NBS_PERMISSION_MODE="}, "diff")
+		c.Check(r.Code == 0, "%s: %s", variable, r)
+	}
+	was := c.Session("beta")
+	c.is(c.says("down"), "gamma:stop delta:stop beta:stop alpha:stop")
+	c.is(c.says("up"), "alpha:resume beta:resume delta:resume gamma:resume")
+	now := c.Session("beta")
+	c.Check(now.SessionID == was.SessionID, "%+v; before: %+v", now, was)
+	c.is(c.differs(0), "alpha:equal beta:equal delta:equal gamma:equal")
+}

@@ -29,6 +29,9 @@ func (h *Home) Spec(a *teamfile.Agent) (agent.Spec, error) {
 	if filepath.IsAbs(a.WorkingDir) {
 		spec.Cwd = filepath.Clean(a.WorkingDir)
 	}
+	if a.ClaudesModel {
+		spec.Model = ""
+	}
 	spec.Restart.Policy = cmp.Or(a.Restart, agent.RestartNo)
 	if a.PromptFile != "" {
 		text, err := h.Prompt(a.PromptFile)

@@ -37,6 +37,7 @@ type Agent struct {
 	DependsOn   []Dependency
 
 	Model          agent.Model          // "": the caller's default
+	ClaudesModel   bool                 // "default": Claude chooses, whatever the caller's default is
 	PermissionMode agent.PermissionMode // "": the caller's default
 	ClaudeArgs     []string             // from agent, effort and args
 	Settings       string               // as [claude.ParseSettings] returns them

@@ -44,7 +44,7 @@ agents:
     depends_on: {alice: {condition: first-turn-done}, bob: {condition: idle}}
     worktree: true
     settings: ./claude/carol.json
-  dave:
+  dave: {model: default}
 groups:
   all-of-it: [alice, Bob]
 `
@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 				Handle: "carol", DependsOn: []Dependency{{"alice", FirstTurnDone}, {"bob", Idle}}, Model: "sonnet", PermissionMode: "acceptEdits", Restart: "on-failure",
 				Environment: usual, Memory: true, Worktree: &Worktree{}, SettingsFile: "claude/carol.json",
 			},
-			{Handle: "dave", Model: "sonnet", PermissionMode: "acceptEdits", Restart: "on-failure", Environment: usual, Memory: true},
+			{Handle: "dave", ClaudesModel: true, PermissionMode: "acceptEdits", Restart: "on-failure", Environment: usual, Memory: true},
 		},
 		Groups: []Group{{"all-of-it", []agent.Handle{"alice", "bob"}}},
 	}, got)

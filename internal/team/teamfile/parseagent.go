@@ -18,6 +18,9 @@ var (
 	ownFields    = []string{"description", "profiles", "depends_on", "prompt", "prompt_file"}
 )
 
+// claudesModel stands for the model that Claude chooses.
+const claudesModel = "default"
+
 // The options of claude that have a field of their own.
 const (
 	agentOption  = "--agent"
@@ -89,7 +92,10 @@ func (p *parser) own(d *draft, what string, has map[string]*yaml.Node) {
 // shared reads what an agent and the defaults have.
 func (p *parser) shared(d *draft, what string, has map[string]*yaml.Node) {
 	if node := has["model"]; node != nil {
-		d.Model = checked(p, node, what, agent.ChooseModel)
+		d.Model, d.ClaudesModel = "", node.Value == claudesModel
+		if !d.ClaudesModel {
+			d.Model = checked(p, node, what, agent.ChooseModel)
+		}
 	}
 	if node := has["permission_mode"]; node != nil {
 		d.PermissionMode = strictyaml.OneOf(p.Reader, node, what+": permission_mode", agent.PermissionModes...)

@@ -24,7 +24,7 @@ func Of(project string, records []agent.Record) *File {
 
 func agentOf(project string, s *agent.Spec) Agent {
 	a := Agent{
-		Handle: s.Handle, Model: s.Model, PermissionMode: s.LaunchPermissionMode(), ClaudeArgs: s.ClaudeArgs, Settings: s.Settings,
+		Handle: s.Handle, Model: s.Model, ClaudesModel: s.Model == "", PermissionMode: s.LaunchPermissionMode(), ClaudeArgs: s.ClaudeArgs, Settings: s.Settings,
 		Restart: s.LaunchRestart(), Prompt: s.InitialPrompt, Memory: s.Memory, NoAnswers: s.NoAnswers,
 	}
 	for name, value := range s.Env {
@@ -88,7 +88,10 @@ func (a *Agent) node() *yaml.Node {
 	subagent := option(agentOption, isSubagent)
 	effort := option(effortOption, func(value string) bool { return slices.Contains(claude.Efforts, value) })
 	model := string(a.Model)
-	if a.Model.Suggestion() != "" {
+	switch {
+	case a.ClaudesModel:
+		model = claudesModel
+	case a.Model == claudesModel || a.Model.Suggestion() != "":
 		model = agent.Exactly + model
 	}
 	restart := string(a.Restart)

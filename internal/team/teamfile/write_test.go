@@ -31,6 +31,7 @@ func TestFileOfRecords(t *testing.T) {
 	records := []agent.Record{
 		spec("null", func(s *agent.Spec) { s.Model = "sonet"; s.InitialPrompt = "a: #b\n  - c  \n\n'd'\u00e9\U0001F600" }),
 		spec("12", func(s *agent.Spec) {
+			s.Model = "default"
 			s.InitialPrompt = "- x"
 			s.Restart.Policy = "always"
 			s.Memory = true

@@ -23,7 +23,8 @@ count only as you have allowed them: nbs-worker allow --team. up asks on a termi
     writers: [alice, bob]   # nbs-worker up @writers
 
 An agent may have, and the defaults too, except for what is marked with *:
-  model            as spawn --model
+  model            as spawn --model; default: Claude's choice, also if
+                   NBS_MODEL is set
   permission_mode  how claude asks before it acts
   agent            an agent of Claude's, such as one in .claude/agents
   effort           low, medium, high, xhigh or max
