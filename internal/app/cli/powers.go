@@ -80,6 +80,7 @@ var powers = map[string]caller.Rule{
 
 	"allow":                {Right: caller.Person, What: "allow"},
 	"team init":            {Right: caller.Person, What: "write the team file"},
+	"team schema":          {Right: caller.Anyone, What: "print the schema of the team file"},
 	"up":                   {Right: caller.Person, What: "start a team"},
 	"restart":              {Right: caller.Person, What: "restart a team"},
 	"project list":         {Right: caller.Person, What: "see the user's projects"},

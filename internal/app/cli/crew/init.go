@@ -23,7 +23,8 @@ func newTeamCmd(f *ui.Factory) *cobra.Command {
 		Short: "Explain the team file, and write it",
 		Long: ui.WithCodes(teamText,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held),
-		Example: `  nbs-worker team init`,
+		Example: `  nbs-worker team init
+  nbs-worker team schema >team.schema.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -32,7 +33,7 @@ func newTeamCmd(f *ui.Factory) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newTeamInitCmd(f))
+	cmd.AddCommand(newTeamInitCmd(f), newTeamSchemaCmd(f))
 	return cmd
 }
 
