@@ -26,5 +26,6 @@ nbs-worker worktree restore <handle> brings everything back.
 To free the space of what is kept, when you need it no more:
   git update-ref -d refs/nbs/kept/<handle>/<time>
 
-If you move a worktree: git worktree repair NEW-PATH. dismiss without --remove-worktree
-leaves a worktree where it is, and unlocks it.`
+doctor finds a worktree that was moved, deleted or unlocked, and says how to mend that; --fix
+locks it. If one was deleted by hand, worktree restore <handle> brings back what git has of it.
+dismiss without --remove-worktree leaves a worktree where it is, and unlocks it.`

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/e2e"
 )
 
 // An agent with a worktree of its own: it works there, and the tree is removed only when nothing in it can be lost.
@@ -70,4 +72,34 @@ func TestDismissLeavesAWorktree(t *testing.T) {
 	m.Refused(5, "git has another worktree at", "spawn", "alpha", "--worktree")
 	text, err := os.ReadFile(tree + "/new.txt")
 	m.Check(err == nil && string(text) == "new\n", "%s, %v", text, err)
+}
+
+// A worktree that was unlocked, moved or deleted has a word in doctor and a way back, and its lock has the agent's handle.
+func TestWorktreeThatAPersonHasTouched(t *testing.T) {
+	m := standIn(t)
+	tree, main := m.withTree(), m.World.Project
+	m.Git(main, "worktree", "unlock", tree)
+	m.Doctor(e2e.AnyCode).Finds(m.Team, "team.trees", "warning", "is not locked for it")
+	m.MustSay(m.NBS("doctor", "--fix").String(), "its worktree is locked")
+	m.Doctor(e2e.AnyCode).IsWell(m.Team, "team.trees")
+
+	m.OK("rename", "alpha", "beta")
+	m.MustSay(m.Git(main, "worktree", "list", "--porcelain"), "locked nbs-worker: agent beta of "+main)
+	m.OK("stop", "beta")
+
+	m.Must(os.Rename(tree, main+"-moved"))
+	m.Git(main, "worktree", "repair", main+"-moved")
+	m.Doctor(e2e.AnyCode).Finds(m.Team, "team.trees", "warning", "was moved to")
+	m.Refused(2, "its worktree", "resume", "beta")
+	m.Must(os.Rename(main+"-moved", tree))
+	m.Git(tree, "worktree", "repair")
+	m.Doctor(e2e.AnyCode).IsWell(m.Team, "team.trees")
+
+	m.Must(os.RemoveAll(tree))
+	m.Doctor(e2e.AnyCode).Finds(m.Team, "team.trees", "warning", "nbs-worker worktree restore beta")
+	m.Refused(2, "nbs-worker worktree restore beta", "resume", "beta")
+	r := m.NBS("worktree", "restore", "beta")
+	m.MustSay(r.String(), "exit code 0", "was neither staged nor committed")
+	m.OK("resume", "beta")
+	m.Check(m.WaitState("beta", "idle").Cwd == tree, "it works elsewhere")
 }

@@ -53,6 +53,7 @@ var checks = []check{
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},
 	{id: "team.transcripts", holds: "the transcripts of the agents are complete", project: true, volatile: true, run: ofEach((*examination).known, (*examination).damagedTranscripts)},
 	{id: "team.keeping", holds: "Claude will not delete the transcript of an agent within a week", project: true, volatile: true, run: ofEach((*examination).known, (*examination).endingTranscripts)},
+	{id: "team.trees", holds: "each worktree that was made for an agent is in its place, and locked", project: true, volatile: true, run: (*examination).trees},
 	{id: "team.unrecorded", holds: "each claude of this project has a record", volatile: true, run: (*examination).unrecordedClaudes},
 	{id: "team.sessions", holds: "each tmux session of this project has a record", volatile: true, run: (*examination).unrecordedSessions},
 

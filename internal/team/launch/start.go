@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/team/keep"
@@ -154,6 +155,11 @@ func checkFolder(p *Plan) error {
 		return nil
 	}
 	missing := fail.Errorf(fail.NotFound, "the working directory %s does not exist", human.Quote(cwd))
+	if own := p.Record.OwnWorktree.Path; own != "" && folder.Contains(own, cwd) && !folder.Exists(own) {
+		missing = fail.Errorf(fail.NotFound, "its worktree %s is not there: it was moved or deleted", human.Quote(own)).
+			Hint("to see where it is: nbs-worker doctor --only team.trees").
+			Hint("if it was deleted, to bring back what git has of it: nbs-worker worktree restore %s", p.Record.Handle)
+	}
 	if p.TakesUp {
 		return missing.Hint("name its present place: nbs-worker spawn %s --session-id %s --cwd DIR", p.Record.Handle, p.Record.SessionID)
 	}

@@ -100,6 +100,10 @@ func (s *Supervisor) rename(ctx context.Context, rename Rename) (Renamed, error)
 		return renamed, errors.Join(err, unkept)
 	}
 	s.forgetOld(ctx, old.Handle)
+	if r := &renamed.Record; r.OwnWorktree != (agent.OwnWorktree{}) {
+		tree := s.treeOf(r)
+		_ = tree.Lock(ctx) // its lock holds, and names the old handle; doctor --fix repeats this
+	}
 	return renamed, nil
 }
 

@@ -225,13 +225,71 @@ func (s *Supervisor) Trees(ctx context.Context) (all []TreeState, kept []worktre
 	return all, kept, err
 }
 
-// RestoreTree brings back a removed worktree; see [worktree.Restore].
+// RestoreTree brings back a removed worktree; see [worktree.Restore]. If the agent has a record and its worktree was
+// deleted by hand, that is brought back as far as git has it.
 func (s *Supervisor) RestoreTree(ctx context.Context, handle agent.Handle, at, to string) (worktree.Restored, error) {
-	done, err := worktree.Restore(ctx, s.Project.Store.Project(), handle, at, to)
+	done, err := s.recoverTree(ctx, handle, at+to == "")
+	from := "git"
+	if err == nil && done.Path == "" {
+		done, err = worktree.Restore(ctx, s.Project.Store.Project(), handle, at, to)
+		from = done.Kept.Ref
+	}
 	if err != nil {
 		return done, err
 	}
 	return done, s.Project.Store.Journal().Append(ctx, journal.Event{
-		At: s.Project.Seconds(), Event: "worktree", Handle: handle, Detail: "restored " + done.Path + " from " + done.Kept.Ref,
+		At: s.Project.Seconds(), Event: "worktree", Handle: handle, Detail: "restored " + done.Path + " from " + from,
 	})
+}
+
+// recoverTree brings back the worktree of an agent that was deleted by hand. The path of the result is "" if it was not.
+func (s *Supervisor) recoverTree(ctx context.Context, handle agent.Handle, wanted bool) (done worktree.Restored, err error) {
+	r, err := s.Project.Store.Load(handle)
+	if err != nil || !wanted || r.OwnWorktree == (agent.OwnWorktree{}) {
+		return done, nil //nolint:nilerr // there may be no record
+	}
+	tree := s.treeOf(&r)
+	look, err := tree.Look(ctx)
+	if err != nil || look.State != worktree.Lost || tree.IsBeingRemoved() {
+		return done, err
+	}
+	if err := s.Project.Store.CheckSeal(&r); err != nil {
+		return done, err
+	}
+	if done.Files, err = tree.Recover(ctx); err != nil {
+		return done, err
+	}
+	done.Kept.Handle, done.Path, done.Branch = handle, tree.Path, tree.Branch
+	return done, nil
+}
+
+// LookAtTree looks at the worktree that was made for an agent.
+func (s *Supervisor) LookAtTree(ctx context.Context, r *agent.Record) (worktree.Tree, worktree.Look, error) {
+	tree := s.treeOf(r)
+	look, err := tree.Look(ctx)
+	return tree, look, err
+}
+
+// LockTree locks the worktree that was made for an agent, unless a verb is working on the agent.
+func (s *Supervisor) LockTree(ctx context.Context, handle agent.Handle) (locked bool, err error) {
+	unlock, err := s.Project.Store.LockVerb(handle, "doctor", s.Project.Seconds())
+	if err != nil {
+		if fail.KindOf(err) == fail.Conflict {
+			return false, nil
+		}
+		return false, err
+	}
+	defer unlock()
+	r, err := s.Project.Store.Load(handle)
+	if err == nil {
+		err = s.Project.Store.CheckSeal(&r)
+	}
+	if err != nil || r.OwnWorktree == (agent.OwnWorktree{}) {
+		return false, err
+	}
+	tree := s.treeOf(&r)
+	if err := tree.Lock(ctx); err != nil {
+		return false, err
+	}
+	return true, s.Project.Note(ctx, "worktree", &r, "locked "+tree.Path)
 }

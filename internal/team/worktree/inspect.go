@@ -12,7 +12,6 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/platform/git"
 	"nbs-worker/internal/platform/machine"
 )
@@ -84,20 +83,17 @@ func (t *Tree) Obstacles(ctx context.Context, m *machine.Machine, ended bool) []
 
 // missing is the obstacle of a tree that is not where the record says.
 func (t *Tree) missing(ctx context.Context) Obstacle {
-	o := Obstacle{
+	at, err := t.movedTo(ctx)
+	switch {
+	case err != nil:
+		return unknown("where it is", err)
+	case at != "":
+		return Obstacle{"it was moved to " + human.Quote(at), "to move it back: " + t.MoveBack(at)}
+	}
+	return Obstacle{
 		What: "it is not there: it was moved or deleted",
 		Hint: "if it was deleted, this removes the agent alone: nbs-worker dismiss " + string(t.Handle),
 	}
-	all, err := entries(ctx, t.common())
-	if err != nil {
-		return unknown("where it is", err)
-	}
-	for _, e := range all {
-		if e.branch == t.Branch && e.path != t.Path && folder.Exists(e.path) {
-			return Obstacle{"it was moved to " + human.Quote(e.path), "to move it back: mv " + human.ShellWord(e.path) + " " + human.ShellWord(t.Path) + " && git worktree repair " + human.ShellWord(t.Path)}
-		}
-	}
-	return o
 }
 
 // dirt finds files that git shows as changed, as new or as in conflict, files that are hidden from git's status, and

@@ -109,6 +109,12 @@ func (t *Tree) begun() (string, error) {
 	return "", nil
 }
 
+// IsBeingRemoved reports whether a removal was killed after it had moved the tree.
+func (t *Tree) IsBeingRemoved() bool {
+	began, err := t.begun()
+	return began != "" || err != nil
+}
+
 // isRemoved returns what is kept of a tree that was removed completely; nil if it was not.
 func (t *Tree) isRemoved(ctx context.Context) (*Kept, error) {
 	if _, err := os.Lstat(t.Path); !errors.Is(err, fs.ErrNotExist) {

@@ -136,10 +136,14 @@ func newWorktreeRestoreCmd(f *ui.Factory) *cobra.Command {
 	var handle, at, to string
 	cmd := &cobra.Command{
 		Use:   "restore <handle>",
-		Short: "Bring back a worktree that was removed",
+		Short: "Bring back a worktree that was removed or deleted",
 		Long: ui.WithCodes(`Brings back the worktree of a dismissed agent as it was when it was removed, with its ignored
 files: in its old folder, and on its branch, if that is free. What is kept stays kept. Files that
-were in no commit can be read only by you afterwards. No agent is started.`,
+were in no commit can be read only by you afterwards. No agent is started.
+
+If the agent has a record and its worktree was deleted by hand, the worktree is brought back as
+far as git has it: as it was last staged or committed. A restore that was killed goes on when it
+is asked for again.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker worktree restore alice
   nbs-worker worktree restore alice --to ../alice-again`,
@@ -175,7 +179,10 @@ func runWorktreeRestore(ctx context.Context, f *ui.Factory, handle agent.Handle,
 	if err != nil {
 		return err
 	}
-	if done.Branch == "" {
+	switch {
+	case done.Kept.Ref == "":
+		f.Say("the worktree was deleted by hand: what was neither staged nor committed in it is not brought back")
+	case done.Branch == "":
 		f.Say("its branch %s has moved or is checked out elsewhere: the worktree has no branch", human.Quote(done.Kept.Branch))
 	}
 	f.Note("to have an agent work there: nbs-worker spawn %s --cwd %s", handle, human.ShellWord(done.Path))
