@@ -22,6 +22,7 @@ import (
 	"nbs-worker/internal/store/sealed"
 	"nbs-worker/internal/store/seen"
 	"nbs-worker/internal/store/spool"
+	"nbs-worker/internal/store/treelooks"
 	"nbs-worker/internal/store/turnfiles"
 	"nbs-worker/internal/store/turns"
 	"nbs-worker/internal/store/watching"
@@ -99,6 +100,14 @@ func (s *Store) Requests() *requests.Drawer {
 		return requests.In(private.NoTree)
 	}
 	return requests.In(private.Tree(filepath.Join(s.Runtime(), s.ProjectHash(), "requests")))
+}
+
+// TreeLooks returns what git has said of the worktrees of the project's agents.
+func (s *Store) TreeLooks() treelooks.Looks {
+	if s.Runtime() == "" {
+		return treelooks.In(private.NoTree)
+	}
+	return treelooks.In(private.Tree(filepath.Join(s.Runtime(), s.ProjectHash(), "trees")))
 }
 
 // Turns returns the turns that the user's starts of agents take on this machine, in all projects.

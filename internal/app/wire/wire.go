@@ -47,6 +47,7 @@ type Agent struct {
 	Limits         *Limits              `json:"limits,omitempty"`       // of its account's plan, as it was told at its last reply
 	PullRequest    *PullRequest         `json:"pull_request,omitempty"` // of its branch, as Claude found it
 	Worktree       *Worktree            `json:"worktree,omitempty"`     // that Claude has made for its session
+	OwnWorktree    *OwnWorktree         `json:"own_worktree,omitempty"` // that spawn --worktree has made for it, in a list
 	Allowed        *bool                `json:"allowed"`                // the record has the user's seal; null: unknown
 	SharedWith     []agent.Handle       `json:"shared_with,omitempty"`  // other agents with the same conversation
 	Usage          *Usage               `json:"usage,omitempty"`        // of a running agent, if asked for
@@ -162,6 +163,9 @@ func NewAgent(row *inspect.Row, judge *attention.Judge) Agent {
 	out.State, out.Cause = sight.Status.Words()
 	out.Limits, out.PullRequest, out.Worktree = newLimits(sight.Report.Limits, now), (*PullRequest)(sight.Report.Pull), (*Worktree)(sight.Report.Worktree)
 	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
+	if row.Tree != nil {
+		out.OwnWorktree = &OwnWorktree{row.Tree.Path, row.Tree.Branch, row.Tree.Gone, row.Tree.Changed}
+	}
 	if age := sight.Status.Age; age != nil {
 		out.StateAgeMS = new(age.Milliseconds())
 	}

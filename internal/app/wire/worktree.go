@@ -21,6 +21,14 @@ type AgentWorktree struct {
 	Time   string       `json:"time,omitempty"` // the same, as worktree restore --at takes it
 }
 
+// OwnWorktree is the worktree that was made for an agent, in a list.
+type OwnWorktree struct {
+	Path    string `json:"path"`
+	Branch  string `json:"branch"`
+	Gone    bool   `json:"gone"`    // it is not in its place
+	Changed *int   `json:"changed"` // files that differ from its last commit; null: git did not answer in time
+}
+
 // NewWorktree converts the worktree of an agent.
 func NewWorktree(t supervisor.TreeState) AgentWorktree {
 	return AgentWorktree{

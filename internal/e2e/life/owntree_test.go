@@ -35,6 +35,7 @@ func TestAgentWithItsOwnWorktree(t *testing.T) {
 	text, err := os.ReadFile(tree + "/secret.env")
 	m.Check(err == nil && string(text) == "KEY=1\n", "the copied file: %s, %v", text, err)
 	m.MustPrint("alpha\tthere\tnbs/alpha\t"+tree+"\t-\n", "worktree", "list")
+	m.MustSay(m.OK("list", "--json"), `"own_worktree":{"path":"`+tree+`","branch":"nbs/alpha","gone":false`)
 	m.Refused(5, "is checked out in", "spawn", "beta", "--worktree=nbs/alpha")
 
 	// What would be lost keeps the tree, and the agent.

@@ -21,6 +21,7 @@ type Row struct {
 	Cost    *agent.Cost
 
 	Usage *machine.Usage // nil: not asked for, or the agent does not run
+	Tree  *Tree          // nil: not asked for, or no worktree was made for it
 }
 
 // List looks at all agents of the project, with one call to each tmux server in which they were started. One damaged

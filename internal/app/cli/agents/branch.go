@@ -1,10 +1,8 @@
 package agents
 
 import (
-	"path/filepath"
-	"strings"
+	"strconv"
 
-	"nbs-worker/internal/platform/smallfile"
 	"nbs-worker/internal/team/inspect"
 )
 
@@ -15,10 +13,13 @@ func placeOf(project string) func(*inspect.Row) string {
 	return func(row *inspect.Row) string {
 		branch := handedBranch(row)
 		if branch == "" {
+			branch = ownBranch(row)
+		}
+		if branch == "" {
 			cwd := worksIn(row)
 			known, isKnown := branches[cwd]
 			if !isKnown {
-				known = worktreeBranch(cwd)
+				known = inspect.WorktreeBranch(cwd)
 				branches[cwd] = known
 			}
 			branch = known
@@ -30,24 +31,17 @@ func placeOf(project string) func(*inspect.Row) string {
 	}
 }
 
-// worktreeBranch returns the branch of a linked git worktree; "" for another folder, or without a branch. It runs no
-// git.
-func worktreeBranch(folder string) string {
-	const limit = 4 << 10 // bytes of a file
-	read := func(path, prefix string) string {
-		text, err := smallfile.Read(path, limit)
-		value, is := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
-		if err != nil || !is {
-			return ""
-		}
-		return value
-	}
-	dir := read(filepath.Join(folder, ".git"), "gitdir: ")
-	if dir == "" {
+// ownBranch returns the branch of the worktree that was made for an agent, and how many files are changed there: "nbs/alice
+// +3"; "" if the agent has none, or works elsewhere.
+func ownBranch(row *inspect.Row) string {
+	switch tree := row.Tree; {
+	case tree == nil || row.WorksIn != "":
 		return ""
+	case tree.Gone:
+		return tree.Branch + ", its worktree is gone"
+	case tree.Changed == nil || *tree.Changed == 0:
+		return tree.Branch
+	default:
+		return tree.Branch + " +" + strconv.Itoa(*tree.Changed)
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(folder, dir)
-	}
-	return read(filepath.Join(dir, "HEAD"), "ref: refs/heads/")
 }

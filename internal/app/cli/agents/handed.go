@@ -45,7 +45,7 @@ func handedColumns(rows []inspect.Row) (all []column) {
 	for _, one := range []struct {
 		name string
 		of   func(*inspect.Row) string
-	}{{"PULL REQUEST", pull}, {"BRANCH", handedBranch}} {
+	}{{"PULL REQUEST", pull}, {"BRANCH", func(row *inspect.Row) string { return cmp.Or(handedBranch(row), ownBranch(row)) }}} {
 		if slices.ContainsFunc(rows, func(row inspect.Row) bool { return one.of(&row) != "" }) {
 			all = append(all, column{one.name, func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(one.of(row)) }})
 		}

@@ -29,7 +29,8 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 the context that is left, cost. Agents that need a person come first; NEEDS says why: waits,
 down, short or done. MODE, FOLDER and DESIRED appear when they differ. WHAT is the question that
 is asked, the task, or the last words. A model other than the recorded one is marked, and so are
-two agents in one conversation. --wide adds pid, session id, folder, pull request, branch, and the
+two agents in one conversation. FOLDER shows the branch of a git worktree; "+3" says that 3 files
+there differ from its last commit, as git said less than 10 seconds ago. --wide adds pid, session id, folder, pull request, branch, and the
 limits of your plan; --usage adds memory, processor time and bytes written.
 
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
@@ -87,6 +88,13 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 	return err
 }
 
+// lookAtTrees adds the worktrees of a project's agents to a look.
+func lookAtTrees(p *ui.OpenProject) {
+	if p.Err == nil {
+		p.Inspector.LookAtTrees(context.Background(), p.Rows)
+	}
+}
+
 // printLook prints the agents of projects after a look, and on stderr what is unknown about them.
 func printLook(f *ui.Factory, all []*ui.OpenProject, o *listOptions, bands agent.Bands) error {
 	outcome := &ui.Partial{}
@@ -97,6 +105,7 @@ func printLook(f *ui.Factory, all []*ui.OpenProject, o *listOptions, bands agent
 		if o.usage && p.Err == nil {
 			p.Inspector.Measure(p.Rows)
 		}
+		lookAtTrees(p)
 		reportProject(f, "list", p, outcome)
 	}
 	var err error

@@ -112,6 +112,7 @@ func (l *changeLog) print(all []*ui.OpenProject) error {
 		if l.o.usage {
 			p.Inspector.Measure(p.Rows)
 		}
+		lookAtTrees(p)
 		for _, one := range jsonRows(p.Rows, p.Judge(l.bands)) {
 			one.Project = l.named(p.Path)
 			text, err := ageless(one)
