@@ -26,6 +26,11 @@ nbs-worker worktree restore <handle> brings everything back.
 To free the space of what is kept, when you need it no more:
   git update-ref -d refs/nbs/kept/<handle>/<time>
 
+Two agents share a worktree only if spawn --cwd names it. The new agent is told of the other at
+its start, and the other by a message, which it gets when it is idle.
+
+list shows the branch of each worktree, and how many files differ from its last commit.
+
 doctor finds a worktree that was moved, deleted or unlocked, and says how to mend that; --fix
 locks it. If one was deleted by hand, worktree restore <handle> brings back what git has of it.
 dismiss without --remove-worktree leaves a worktree where it is, and unlocks it.`

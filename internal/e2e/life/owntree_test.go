@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // An agent with a worktree of its own: it works there, and the tree is removed only when nothing in it can be lost.
@@ -46,7 +47,14 @@ func TestAgentWithItsOwnWorktree(t *testing.T) {
 	m.Git(tree, "commit", "-qm", "new")
 	m.Refused(5, "1 commit of it in no other branch and no remote one", "dismiss", "alpha", "--remove-worktree")
 	m.Git(m.World.Project, "merge", "-q", "nbs/alpha")
-	m.OK("spawn", "beta", "--cwd", tree, "--no-wait")
+	beta := m.NBS("spawn", "beta", "--cwd", tree)
+	m.MustSay(beta.String(), "exit code 0", "it shares a git worktree with alpha; each is told of the other")
+	m.OK("send", "beta", "Hello.")
+	_, sent := m.FirstRequest(m.Session("beta").SessionID)
+	m.MustSay(sent, "other agents work in the git worktree")
+	rig.Eventually(m, "alpha is told of beta", func() bool {
+		return strings.Contains(m.NBS("logs", "alpha", "--all").Stdout, "The agent beta now works in the git worktree")
+	})
 	m.Refused(5, "another agent works in it: beta", "dismiss", "alpha", "--remove-worktree")
 	m.OK("dismiss", "beta")
 

@@ -36,6 +36,9 @@ type Started struct {
 	Old     bool   // claude is older than the versions that nbs-worker is tested with
 	Mute    string // why its claude runs no hooks; "": it runs them
 
+	SharesTree []agent.Handle // the other agents in the worktree that it works in, of a spawn
+	Untold     error          // why one of them could not be told
+
 	Briefed  brief.Source   // the sources of its briefing
 	Restored *keep.Restored // the transcript that was restored; nil: it was not missing
 	Unkept   error          // why the transcript could not be kept
@@ -98,6 +101,10 @@ func (s *Supervisor) Spawn(ctx context.Context, spawn Spawn) (Started, error) {
 	}
 	started := s.started(ctx, plan, r)
 	started.Restored = restored
+	if tree, others := s.sharing(&r); len(others) > 0 {
+		started.SharesTree = agent.Mapped(others, func(one agent.Record) agent.Handle { return one.Handle })
+		started.Untold = s.tellSharing(ctx, r.Handle, tree, others)
+	}
 	return started, nil
 }
 
@@ -107,6 +114,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	if err != nil {
 		return plan, restored, err
 	}
+	plan.Brief = sharedBrief(s.sharing(&plan.Record))
 	claimed, err := s.starter().Claimed(plan)
 	if err != nil {
 		return plan, restored, err

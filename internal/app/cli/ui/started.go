@@ -31,6 +31,12 @@ func (f *Factory) SayStarted(handle agent.Handle, started supervisor.Started) {
 	if started.WorksIn != "" {
 		f.Say("%s: its session works in %s, which it entered earlier", handle, human.Quote(started.WorksIn))
 	}
+	if others := started.SharesTree; len(others) > 0 {
+		f.Say("%s: it shares a git worktree with %s; each is told of the other", handle, Joined(others))
+	}
+	if started.Untold != nil {
+		f.Say("%s: not every agent in its worktree could be told of it: %s", handle, started.Untold)
+	}
 	if started.Unsaved != "" {
 		f.Say("%s: its turns are being lost: %s", handle, started.Unsaved)
 	}
