@@ -35,9 +35,9 @@ func (s *Supervisor) planTree(ctx context.Context, spawn Spawn) (worktree.Plan, 
 	if spawn.Cwd != "" || spawn.SessionID != "" {
 		return worktree.Plan{}, spawn, fail.Errorf(fail.BadInput, "an agent in a new worktree has a new conversation, and no other folder")
 	}
-	in := s.Project.Variable(worktreesVariable)
-	if in != "" && !filepath.IsAbs(in) {
-		return worktree.Plan{}, spawn, fail.Errorf(fail.BadInput, "%s=%s is not an absolute path", worktreesVariable, human.Quote(in))
+	in, err := s.treesFolder()
+	if err != nil {
+		return worktree.Plan{}, spawn, err
 	}
 	project := s.Project.Store.Project()
 	plan, err := worktree.NewPlan(ctx, worktree.Wanted{
@@ -60,6 +60,15 @@ func (s *Supervisor) planTree(ctx context.Context, spawn Spawn) (worktree.Plan, 
 	}
 	spawn.Worktree, spawn.OwnWorktree, spawn.Cwd = nil, plan.OwnWorktree, filepath.Join(plan.Path, within)
 	return plan, spawn, nil
+}
+
+// treesFolder returns the folder in which the user has worktrees made; "" for the usual one.
+func (s *Supervisor) treesFolder() (string, error) {
+	in := s.Project.Variable(worktreesVariable)
+	if in != "" && !filepath.IsAbs(in) {
+		return "", fail.Errorf(fail.BadInput, "%s=%s is not an absolute path", worktreesVariable, human.Quote(in))
+	}
+	return in, nil
 }
 
 // withTree makes the worktree that a spawn asks for, after everything else was checked. If the spawn fails later, the
@@ -231,7 +240,13 @@ func (s *Supervisor) RestoreTree(ctx context.Context, handle agent.Handle, at, t
 	done, err := s.recoverTree(ctx, handle, at+to == "")
 	from := "git"
 	if err == nil && done.Path == "" {
-		done, err = worktree.Restore(ctx, s.Project.Store.Project(), handle, at, to)
+		var in string
+		if in, err = s.treesFolder(); err != nil {
+			return done, err
+		}
+		done, err = worktree.Restore(ctx, worktree.Wish{
+			Handle: handle, Project: s.Project.Store.Project(), At: at, To: to, Folder: in, Now: s.Project.Now(),
+		})
 		from = done.Kept.Ref
 	}
 	if err != nil {

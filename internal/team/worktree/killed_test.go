@@ -39,7 +39,7 @@ func play(role []string) int {
 			r := Removal{Tree: tree, Machine: local.New(), Others: func() []Obstacle { return nil }, Now: time.Now()}
 			_, err = r.Remove(ctx)
 		case "restore":
-			_, err = Restore(ctx, project, tree.Handle, "", "")
+			_, err = Restore(ctx, Wish{Handle: tree.Handle, Project: project, Now: time.Now()})
 		}
 	}
 	if err != nil {
@@ -179,7 +179,7 @@ func TestRestoreThatIsKilled(t *testing.T) {
 		return w.plays("restore", saved), func(killed bool) {
 			w.mustBeSafe(files, commits)
 			if killed {
-				w.goesOn(func() error { _, err := Restore(w.Context(), w.at("project"), "alice", "", ""); return err })
+				w.goesOn(func() error { _, err := Restore(w.Context(), w.wish()); return err })
 			}
 			w.isRestored(files)
 		}

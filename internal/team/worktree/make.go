@@ -49,11 +49,11 @@ func NewPlan(ctx context.Context, w Wanted) (p Plan, err error) {
 	if err := mendEntries(common); err != nil {
 		return p, err
 	}
-	first, err := mainTree(ctx, git.Dir(common))
+	in, first, err := place(ctx, git.Dir(common), w.Folder)
 	if err != nil {
 		return p, err
 	}
-	p.Path = filepath.Join(folder.Real(cmp.Or(w.Folder, first+".nbs")), string(w.Handle))
+	p.Path = filepath.Join(in, string(w.Handle))
 	if err := checkPlace(p.Path, first, main); err != nil {
 		return p, err
 	}
@@ -61,6 +61,13 @@ func NewPlan(ctx context.Context, w Wanted) (p Plan, err error) {
 		return p, err
 	}
 	return p, p.checkFree(ctx)
+}
+
+// place returns the folder in which trees are made, the wanted one or the usual one, and the first worktree of the
+// repository.
+func place(ctx context.Context, common git.Dir, wanted string) (in, first string, err error) {
+	first, err = mainTree(ctx, common)
+	return folder.Real(cmp.Or(wanted, first+".nbs")), first, err
 }
 
 // mainTree returns the first worktree of a repository.
@@ -220,8 +227,11 @@ func (t *Tree) isHalfMade(ctx context.Context) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// holdsOnly reports whether a folder is there and holds nothing but files with some names.
+// holdsOnly reports whether a folder is there, not a link to one, and holds nothing but files with some names.
 func holdsOnly(path string, names ...string) bool {
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return false
+	}
 	found, err := os.ReadDir(path)
 	return err == nil && !slices.ContainsFunc(found, func(d os.DirEntry) bool { return !slices.Contains(names, d.Name()) })
 }

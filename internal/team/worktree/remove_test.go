@@ -93,7 +93,7 @@ func TestWaysToLoseWork(t *testing.T) {
 // restored brings the tree back and compares it.
 func (w *world) restored(before map[string]string) {
 	w.Helper()
-	_, err := Restore(w.Context(), w.at("project"), "alice", "", "")
+	_, err := Restore(w.Context(), w.wish())
 	rig.Must(w, err)
 	w.isRestored(before)
 }

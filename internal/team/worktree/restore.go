@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -30,19 +31,35 @@ type Restored struct {
 	Files  int
 }
 
-// Restore brings back the tree of an agent as it was removed, at a time of [Kept.When] or the last one, in its old place
-// or another one. The kept commit stays. A restore or a removal that was killed is taken up: what is there stays, and what
-// is missing is written. Errors: NotFound if nothing is kept; Conflict if the place is taken.
-func Restore(ctx context.Context, project string, handle agent.Handle, at, to string) (done Restored, err error) {
-	_, shared, err := repository(ctx, project)
+// Wish says which tree is brought back.
+type Wish struct {
+	Handle  agent.Handle
+	Project string    // the root of the agent's project
+	At      string    // the time of its removal, see [Kept.When]; "": the last one
+	To      string    // an absolute path; "": where it was
+	Folder  string    // where trees are made; "": the usual folder
+	Now     time.Time // a removal in the future is not the last one
+}
+
+// Restore brings back the tree of an agent as it was removed. The kept commit stays. A restore or a removal that was
+// killed is taken up: what is there stays, and what is missing is written. Any process can write a kept commit, so
+// without a named place a tree comes back only where trees are made. Errors: NotFound if nothing is kept; Conflict if the
+// place is taken or unusual.
+func Restore(ctx context.Context, w Wish) (done Restored, err error) {
+	_, shared, err := repository(ctx, w.Project)
 	if err != nil {
 		return done, err
 	}
-	if done.Kept, err = choose(ctx, shared, handle, at); err != nil {
+	if done.Kept, err = w.choose(ctx, shared); err != nil {
 		return done, err
 	}
 	k := &done.Kept
-	t := &Tree{Handle: handle, Project: project, OwnWorktree: agent.OwnWorktree{Common: shared, Branch: k.Branch, Path: cmp.Or(to, k.Path)}}
+	if w.To == "" {
+		if err := w.checkPlace(ctx, shared, k); err != nil {
+			return done, err
+		}
+	}
+	t := &Tree{Handle: w.Handle, Project: w.Project, OwnWorktree: agent.OwnWorktree{Common: shared, Branch: k.Branch, Path: cmp.Or(w.To, k.Path)}}
 	done.Path = t.Path
 	if err := mendEntries(shared); err != nil {
 		return done, err
@@ -108,16 +125,33 @@ func (k *Kept) begin(ctx context.Context, t *Tree) error {
 	return err
 }
 
-func choose(ctx context.Context, common string, handle agent.Handle, at string) (Kept, error) {
-	all, err := KeptTrees(ctx, common, handle)
+// choose returns what is kept of an agent of this project.
+func (w *Wish) choose(ctx context.Context, common string) (Kept, error) {
+	all, err := KeptTrees(ctx, common, w.Handle)
 	if err != nil {
 		return Kept{}, err
 	}
-	i := slices.IndexFunc(all, func(k Kept) bool { return at == "" || k.When() == at })
+	i := slices.IndexFunc(all, func(k Kept) bool {
+		return k.Project == w.Project && (k.When() == w.At || w.At == "" && !k.At.After(w.Now))
+	})
 	if i < 0 {
-		return Kept{}, notKept(handle)
+		return Kept{}, notKept(w.Handle)
 	}
 	return all[i], nil
+}
+
+// checkPlace refuses the old place of a tree if trees are not made there. The last part of a place is a handle: the
+// agent's, or one that it had before.
+func (w *Wish) checkPlace(ctx context.Context, common string, k *Kept) error {
+	usual, _, err := place(ctx, git.Dir(common), w.Folder)
+	if err != nil {
+		return err
+	}
+	if _, err := agent.ParseHandle(filepath.Base(k.Path)); err == nil && filepath.Dir(k.Path) == usual {
+		return nil
+	}
+	return fail.Errorf(fail.Conflict, "its place %s is not in %s, where worktrees are made", human.Quote(k.Path), human.Quote(usual)).
+		Hint("to name a folder: nbs-worker worktree restore %s --at %s --to DIR", w.Handle, k.When())
 }
 
 // takeUpRemoval brings back to its place what a removal that was killed has not deleted.
@@ -189,6 +223,9 @@ func (k *Kept) writeAll(ctx context.Context, common git.Dir, path string) (count
 	names := make([]string, 0, len(has))
 	var asked strings.Builder
 	for name, o := range has {
+		if slices.Contains(strings.Split(name, "/"), gitLink) {
+			return 0, fail.Errorf(fail.Conflict, "%s has %s, which no removal has written", k.Ref, human.Quote(name))
+		}
 		names = append(names, name)
 		asked.WriteString(o.sum + "\n")
 	}

@@ -129,6 +129,8 @@ func (w *world) removal() *Removal {
 	return &Removal{Tree: w.tree, Machine: local.New(), Others: func() []Obstacle { return nil }, Now: time.Now()}
 }
 
+func (w *world) wish() Wish { return Wish{Handle: "alice", Project: w.at("project"), Now: time.Now()} }
+
 func (w *world) remove() (Removed, error) { return w.removal().Remove(w.Context()) }
 
 // keptBytes returns what is kept of a file; "" and false if nothing is.
