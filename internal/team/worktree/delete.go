@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // delete deletes the files that are in the kept commit with the same bytes. If any other file is there, it deletes
-// none, and the tree goes back.
+// none, and the tree goes back, unless files were deleted before.
 func (r *Removal) delete(ctx context.Context, aside string, kept *Kept) error {
 	root, err := os.OpenRoot(r.within(aside))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,42 +26,102 @@ func (r *Removal) delete(ctx context.Context, aside string, kept *Kept) error {
 	defer root.Close()
 	has, err := kept.tree(ctx, r.common())
 	if err != nil {
-		return r.back(aside, err)
+		return r.unread(aside, err)
 	}
+	d := deletion{r, aside, kept, isPartial(root, has)}
 	files, folders, strange := r.compare(root, has, len(kept.Head))
 	if found, err := r.Machine.In(r.within(aside)); err != nil || len(found) > 0 {
 		strange = append(strange, "a process works in it")
 	}
 	if len(strange) > 0 {
-		return r.back(aside, r.refusal([]Obstacle{{What: "it was changed while it was removed: " + strings.Join(strange[:min(len(strange), 5)], ", ")}}))
+		return d.stopped(r.refusal([]Obstacle{{What: "it was changed while it was removed: " + strings.Join(strange[:min(len(strange), 5)], ", ")}}))
 	}
 	for _, f := range files {
 		info, err := root.Lstat(f.name)
 		if err != nil || !same(info, f.info) {
-			return r.back(aside, r.refusal([]Obstacle{{What: human.Quote(f.name) + " was changed while it was removed"}}))
+			return d.stopped(r.refusal([]Obstacle{{What: human.Quote(f.name) + " was changed while it was removed"}}))
 		}
-		if err := root.Remove(f.name); err != nil {
-			return r.back(aside, fail.Errorf(fail.Failed, "remove the worktree: %w", err))
+		if err := removeIn(root, f.name); err != nil {
+			return d.stopped(fail.Errorf(fail.Failed, "remove the worktree: %w", err))
 		}
+		d.begun = true
 		if err := r.did("deleted a file"); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Backward(folders) {
-		if err := root.Remove(name); err != nil { // it is not empty
-			return r.back(aside, fail.Errorf(fail.Failed, "remove the worktree: %w", err))
+		if err := removeIn(root, name); err != nil { // it is not empty
+			return d.stopped(fail.Errorf(fail.Failed, "remove the worktree: %w", err))
 		}
 	}
 	if left, err := fs.ReadDir(root.FS(), "."); err != nil || slices.ContainsFunc(left, func(d fs.DirEntry) bool { return d.Name() != gitLink }) {
-		return r.back(aside, r.refusal([]Obstacle{{What: "it was changed while it was removed"}}))
+		return d.stopped(r.refusal([]Obstacle{{What: "it was changed while it was removed"}}))
 	}
-	if err := root.Remove(gitLink); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail.Errorf(fail.Failed, "remove the worktree: %w", err)
+	if err := removeIn(root, gitLink); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d.stopped(fail.Errorf(fail.Failed, "remove the worktree: %w", err))
 	}
 	if err := os.Remove(r.within(aside)); err != nil {
-		return fail.Errorf(fail.Failed, "remove the worktree: %w", err)
+		return d.stopped(fail.Errorf(fail.Failed, "remove the worktree: %w", err))
 	}
 	return nil
+}
+
+// deletion is the deletion of a tree that was moved aside.
+type deletion struct {
+	*Removal
+	aside string
+	kept  *Kept
+	begun bool // a file was deleted: a part of a tree is not put in its place
+}
+
+// stopped returns why a deletion stops, and puts the tree back if nothing was deleted.
+func (d *deletion) stopped(why error) error {
+	if !d.begun {
+		return d.back(d.aside, why)
+	}
+	return d.halt(fail.Errorf(fail.KindOf(why), "%w; all that it held is kept in %s", why, d.kept.Ref), d.aside).
+		Hint("to bring all of it back: nbs-worker worktree restore %s --at %s", d.Handle, d.kept.When())
+}
+
+// unread returns why the kept commit could not be read, and puts the tree back if nothing was deleted, or if nothing is
+// kept.
+func (r *Removal) unread(aside string, why error) error {
+	if r.again && fail.KindOf(why) != fail.NotFound {
+		return r.halt(why, aside)
+	}
+	return r.back(aside, why)
+}
+
+// halt adds to an error how a removal goes on.
+func (r *Removal) halt(why error, aside string) *fail.Error {
+	return fail.Errorf(fail.KindOf(why), "%w; what is left of it is in %s", why, human.Quote(r.within(aside))).
+		Hint("when the cause is gone, to go on: nbs-worker dismiss %s --remove-worktree", r.Handle)
+}
+
+// isPartial reports whether a file of the kept commit is not there.
+func isPartial(root *os.Root, has map[string]object) bool {
+	for name := range has {
+		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// removeIn removes a file or an empty folder. Some programs, such as Go for its modules, take from their folders the
+// right to change them; it is given back.
+func removeIn(root *os.Root, name string) error {
+	err := root.Remove(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	in := path.Dir(name)
+	info, unread := root.Lstat(in)
+	const write = 0o300
+	if unread != nil || info.Mode().Perm()&write == write || root.Chmod(in, info.Mode().Perm()|write) != nil {
+		return err
+	}
+	return root.Remove(name)
 }
 
 // compare lists a tree, and names what the kept commit does not have with the same bytes.

@@ -31,6 +31,7 @@ type Removal struct {
 	Others  func() []Obstacle // who else uses the tree, asked at the moment of removal
 	Now     time.Time
 
+	again bool                    // it goes on with a removal that has perhaps deleted files
 	after func(step string) error // of tests: what happens after a step
 }
 
@@ -48,7 +49,7 @@ func (r *Removal) Remove(ctx context.Context) (Removed, error) {
 	if err != nil {
 		return Removed{}, err
 	}
-	if began == "" {
+	if r.again = began != ""; !r.again {
 		if gone, err := r.isRemoved(ctx); err != nil || gone != nil {
 			return Removed{Kept: deref(gone)}, err
 		}
@@ -203,7 +204,7 @@ func (r *Removal) keepAll(ctx context.Context) (k Kept, err error) {
 func (r *Removal) finish(ctx context.Context, aside string) (done Removed, err error) {
 	stamped, _ := strings.CutPrefix(filepath.Base(aside), r.aside())
 	if done.Kept, err = r.keptAt(ctx, stamped); err != nil {
-		return done, r.back(aside, err)
+		return done, r.unread(aside, err)
 	}
 	if err := r.delete(ctx, aside, &done.Kept); err != nil {
 		return done, err
