@@ -65,6 +65,25 @@ func list(root *os.Root) (files []file, folders []string, err error) {
 	return files, folders, err
 }
 
+// strange returns what no commit can hold, by names alone: repositories, and what is neither a file nor a link. A commit
+// leaves it out where it is ignored.
+func strange(root *os.Root) (repositories, others []string, err error) {
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		kind := d.Type()
+		switch {
+		case err != nil:
+			return err
+		case name == gitLink:
+		case path.Base(name) == gitLink:
+			repositories = append(repositories, path.Dir(name))
+		case !kind.IsDir() && !kind.IsRegular() && kind != fs.ModeSymlink:
+			others = append(others, name)
+		}
+		return nil
+	})
+	return repositories, others, err
+}
+
 func modeOf(info fs.FileInfo) (string, error) {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:

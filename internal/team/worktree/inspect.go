@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ func (t *Tree) refusal(all []Obstacle) error {
 	}
 	err := fail.Errorf(fail.Conflict, "the worktree %s stays: %s", human.Quote(t.Path), strings.Join(what, "; "))
 	for _, o := range all {
-		if o.Hint != "" {
+		if o.Hint != "" && !slices.Contains(fail.HintsOf(err), o.Hint) {
 			err = err.Hint("%s", o.Hint)
 		}
 	}
@@ -64,6 +65,7 @@ func (t *Tree) Obstacles(ctx context.Context, m *machine.Machine, ended bool) []
 		{"whether git is in the middle of something", t.midway},
 		{"whether its commits are anywhere else", t.unmerged},
 		{"what is stashed", t.stashes},
+		{"what is in its folders", t.unkeepable},
 	} {
 		found, err := look.look(ctx)
 		if err != nil {
@@ -133,6 +135,21 @@ func (t *Tree) dirt(ctx context.Context) ([]Obstacle, error) {
 		naming{"file", "is hidden from git's status", "are hidden from git's status", hidden, "to see them: git -C " + human.ShellWord(t.Path) + " ls-files -v"},
 		naming{"copied file", "differs from that of the repository", "differ from those of the repository", copies, ""},
 	), nil
+}
+
+// unkeepable finds what a kept commit cannot hold, in ignored folders too.
+func (t *Tree) unkeepable(context.Context) ([]Obstacle, error) {
+	root, err := os.OpenRoot(t.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	repositories, others, err := strange(root)
+	hint := "move it out of " + human.ShellWord(t.Path) + ", or delete it: no commit can keep it"
+	return named(
+		naming{"folder", "is a repository of its own", "are repositories of their own", repositories, hint},
+		naming{"name", "is neither a file nor a link", "are neither files nor links", others, hint},
+	), err
 }
 
 // naming is an obstacle that names some things.

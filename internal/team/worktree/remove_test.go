@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -43,8 +44,8 @@ var losses = map[string]loss{
 	"detached":              {func(w *world) { w.git("tree", "checkout", "-q", "--detach"); w.commit("n.txt", "n\n") }, "1 commit"},
 	"reset away":            {func(w *world) { w.commit("n.txt", "n\n"); w.git("tree", "reset", "-q", "--hard", "HEAD~1") }, ""},
 	"in a merge":            {(*world).conflicted, "a merge of git's has not ended there"},
-	"a repository in it":    {func(w *world) { w.git("tree", "init", "-q", "build/other"); w.put("tree/build/other/x", "x") }, `"build/other" is a repository of its own`},
-	"a pipe in it":          {func(w *world) { w.put("tree/build/x", ""); w.run("mkfifo", w.at("tree/build/fifo")) }, "neither a file nor a link"},
+	"a repository in it":    {func(w *world) { w.git("tree", "init", "-q", "build/other"); w.put("tree/build/other/x", "x") }, `1 folder is a repository of its own: "build/other"`},
+	"a pipe in it":          {func(w *world) { w.put("tree/build/x", ""); w.run("mkfifo", w.at("tree/build/fifo")) }, `1 name is neither a file nor a link: "build/fifo"`},
 	"links":                 {func(w *world) { w.put("tree/build/x", "x"); rig.Must(w, os.Symlink("/etc", w.at("tree/build/etc"))) }, ""},
 	"moved by hand":         {func(w *world) { rig.Must(w, os.Rename(w.at("tree"), w.at("elsewhere"))) }, "it is not there: it was moved or deleted"},
 	"moved, and repaired":   {(*world).moved, "it was moved to"},
@@ -141,6 +142,22 @@ func (w *world) replaced() {
 	rig.Must(w, os.RemoveAll(w.at("tree")))
 	w.put("tree/other.txt", "x")
 	w.git("tree", "init", "-q")
+}
+
+// What cannot be kept is found while the agent runs, and no hint is there twice.
+func TestWhatCannotBeKeptIsFoundBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("tree/new.txt", "b\n")
+	w.put("tree/a.txt", "b\n")
+	w.git("tree", "init", "-q", "build/other")
+	w.git("tree", "init", "-q", "build/more")
+	w.run("mkfifo", w.at("tree/build/fifo"))
+	err := w.removal().Check(t.Context())
+	rig.Check(t, err != nil && strings.Contains(err.Error(), `2 folders are repositories of their own: "build/more", "build/other"; 1 name is neither a file nor a link: "build/fifo"`), "%v", err)
+	rig.Same(t, "hints", []string{
+		"to see them: git -C " + human.ShellWord(w.tree.Path) + " status", "move it out of " + human.ShellWord(w.tree.Path) + ", or delete it: no commit can keep it",
+	}, fail.HintsOf(err))
 }
 
 // A commit that only the log of the tree's HEAD has stays reachable.
