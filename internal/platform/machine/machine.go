@@ -45,7 +45,8 @@ type Kernel interface {
 
 	Open(pid int) (Process, error)
 	HasOpen(pid int, path string) (bool, error)
-	Usage(pid int) (Usage, error) // of this process, without its children
+	Opened(pid int) (paths []string, err error) // of files and folders, as far as they have a path
+	Usage(pid int) (Usage, error)               // of this process, without its children
 	Cgroup(pid int) (string, error)
 	MemoryKills(pid int) (MemoryKills, error)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -108,10 +109,16 @@ func (m *Machine) AncestorsOf(pid int) []int {
 	return chain
 }
 
-// In returns the processes that work in a folder or below it. The folders of other users' processes cannot be read, and
-// in some containers neither can that of the first process. Errors: the folder of another process of this user cannot be
-// read, although it lives.
-func (m *Machine) In(folder string) (found []int, err error) {
+// Use is a process that uses a folder.
+type Use struct {
+	PID  int
+	File string // the file below the folder that it has open; "": it works there
+}
+
+// In returns the processes that work in a folder or below it, or have a file there open. Those of other users cannot be
+// asked, and in some containers neither can the first process. What this process itself has open is left out. On macOS
+// open files are not seen. Errors: another process of this user cannot be asked, although it lives.
+func (m *Machine) In(folder string) (found []Use, err error) {
 	pids, err := m.kernel.PIDs()
 	if err != nil {
 		return nil, err
@@ -120,15 +127,38 @@ func (m *Machine) In(folder string) (found []int, err error) {
 		folder = real
 	}
 	for _, pid := range pids {
-		cwd, err := m.kernel.Folder(pid)
+		use, err := m.use(pid, folder)
 		switch {
-		case err == nil && (cwd == folder || strings.HasPrefix(cwd, folder+"/")):
-			found = append(found, pid)
+		case err == nil && use != nil:
+			found = append(found, *use)
 		case err != nil && !errors.Is(err, os.ErrNotExist) && pid != 1 && m.IsOurs(pid): // one that is ending has none
 			if _, gone := m.Identify(pid); gone == nil {
-				return nil, fmt.Errorf("the folder of process %d: %w", pid, err)
+				return nil, fmt.Errorf("the folder and the files of process %d: %w", pid, err)
 			}
 		}
 	}
 	return found, nil
+}
+
+// use returns how a process uses a folder; nil if it does not.
+func (m *Machine) use(pid int, folder string) (*Use, error) {
+	isIn := func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+	cwd, err := m.kernel.Folder(pid)
+	if err != nil {
+		return nil, err
+	}
+	if isIn(cwd) {
+		return &Use{PID: pid}, nil
+	}
+	if pid == os.Getpid() {
+		return nil, nil
+	}
+	opened, err := m.kernel.Opened(pid)
+	if i := slices.IndexFunc(opened, isIn); i >= 0 {
+		return &Use{pid, opened[i]}, nil
+	}
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil
+	}
+	return nil, err
 }

@@ -31,7 +31,7 @@ func (r *Removal) delete(ctx context.Context, aside string, kept *Kept) error {
 	d := deletion{r, aside, kept, isPartial(root, has)}
 	files, folders, strange := r.compare(root, has, len(kept.Head))
 	if found, err := r.Machine.In(r.within(aside)); err != nil || len(found) > 0 {
-		strange = append(strange, "a process works in it")
+		strange = append(strange, "a process uses it")
 	}
 	if len(strange) > 0 {
 		return d.stopped(r.refusal([]Obstacle{{What: "it was changed while it was removed: " + strings.Join(strange[:min(len(strange), 5)], ", ")}}))

@@ -220,15 +220,20 @@ func (t *Tree) midway(ctx context.Context) (all []Obstacle, err error) {
 	return all, nil
 }
 
-// processes finds the processes that work in the tree, this one too. Those of other users cannot be asked.
+// processes finds the processes that work in the tree, this one too, and those that have a file of it open. Those of
+// other users cannot be asked.
 func (t *Tree) processes(m *machine.Machine) (all []Obstacle, err error) {
 	found, err := m.In(t.Path)
 	if err != nil {
 		return nil, err
 	}
-	for _, pid := range found {
+	for _, use := range found {
+		does := "works in it"
+		if use.File != "" {
+			does = "has " + human.Quote(use.File) + " open"
+		}
 		all = append(all, Obstacle{
-			"process " + strconv.Itoa(pid) + " (" + human.Quote(m.Name(pid)) + ") works in it", "to look at it: ps -fp " + strconv.Itoa(pid),
+			"process " + strconv.Itoa(use.PID) + " (" + human.Quote(m.Name(use.PID)) + ") " + does, "to look at it: ps -fp " + strconv.Itoa(use.PID),
 		})
 	}
 	return all, nil

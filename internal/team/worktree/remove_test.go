@@ -196,6 +196,27 @@ func TestProcessInTheTree(t *testing.T) {
 	rig.Must(t, err)
 }
 
+// A process that works elsewhere and has a file of the tree open keeps it: what it writes later would be lost.
+func TestProcessWithAFileOfTheTree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("tree/build/x.log", "early\n")
+	file, err := os.OpenFile(w.at("tree/build/x.log"), os.O_APPEND|os.O_WRONLY, 0)
+	rig.Must(t, err)
+	cmd := exec.Command("cat")
+	cmd.Dir, cmd.Stdout = "/", file
+	in, err := cmd.StdinPipe()
+	rig.Must(t, err)
+	rig.Must(t, cmd.Start())
+	rig.Must(t, file.Close())
+	_, err = w.remove()
+	rig.Check(t, err != nil && strings.Contains(err.Error(), `("cat") has "`+w.at("tree/build/x.log")+`" open`), "%v", err)
+	rig.Must(t, in.Close())
+	rig.Must(t, cmd.Wait())
+	_, err = w.remove()
+	rig.Must(t, err)
+}
+
 // Another agent that works in the tree keeps it.
 func TestSharedTree(t *testing.T) {
 	t.Parallel()

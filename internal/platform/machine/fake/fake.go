@@ -24,6 +24,7 @@ type Process struct {
 	Args     []string
 	Env      []string
 	Folder   string
+	Opened   []string
 	Program  string // path
 	Owner    int
 	Ending   bool
@@ -151,6 +152,11 @@ func text(words []string) []byte {
 func (k kernel) Folder(pid int) (string, error) {
 	p, err := k.at(pid)
 	return p.Folder, err
+}
+
+func (k kernel) Opened(pid int) ([]string, error) {
+	p, err := k.at(pid)
+	return p.Opened, err
 }
 
 func (k kernel) Program(pid int) (string, error) {

@@ -1,6 +1,9 @@
 package local
 
-import "os"
+import (
+	"os"
+	"strings"
+)
 
 func (kernel) HasOpen(pid int, path string) (bool, error) {
 	dir := procPath(pid, "fd")
@@ -18,4 +21,18 @@ func (kernel) HasOpen(pid int, path string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+func (kernel) Opened(pid int) (paths []string, err error) {
+	dir := procPath(pid, "fd")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if path, err := os.Readlink(dir + "/" + entry.Name()); err == nil && strings.HasPrefix(path, "/") { // closed meanwhile, or a pipe
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }

@@ -176,6 +176,8 @@ func (kernel) Folder(pid int) (string, error) {
 
 func (kernel) HasOpen(int, string) (bool, error) { return false, machine.ErrUnknown }
 
+func (kernel) Opened(int) ([]string, error) { return nil, machine.ErrUnknown }
+
 func (kernel) Usage(pid int) (machine.Usage, error) {
 	answer := make([]byte, taskSize)
 	n, err := ask(pid, taskInfo, answer)
