@@ -37,7 +37,7 @@ func (w *OwnWorktree) validate() error {
 }
 
 // CheckBranch checks the name of a branch by the rules of git check-ref-format, and refuses what could be read as an
-// option. Errors: BadInput.
+// option, as what is checked out, or as the full name of a reference. Errors: BadInput.
 func CheckBranch(name string) error {
 	if !isBranch(name) {
 		return fail.Errorf(fail.BadInput, "%s is not the name of a branch", human.Quote(name))
@@ -76,7 +76,7 @@ func isHex(text string) bool {
 }
 
 func isBranch(name string) bool {
-	if name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || !utf8.ValidString(name) {
+	if name == "" || name == "@" || name == "HEAD" || strings.HasPrefix(name, "refs/") || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || !utf8.ValidString(name) {
 		return false
 	}
 	if strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") {

@@ -60,7 +60,7 @@ func TestAgentWithItsOwnWorktree(t *testing.T) {
 
 	r := m.NBS("dismiss", "alpha", "--remove-worktree")
 	m.Check(r.Code == 0, "%s", r)
-	m.MustSay(r.Stderr, `its worktree and its branch "nbs/alpha" was removed; to bring it back: nbs-worker worktree restore alpha`)
+	m.MustSay(r.Stderr, `its worktree and its branch "nbs/alpha" were removed; to bring it back: nbs-worker worktree restore alpha`)
 	_, err = os.Stat(filepath.Dir(tree))
 	m.Check(os.IsNotExist(err), "left of it: %v", err)
 	m.MustSay(m.OK("worktree", "list"), "alpha\tkept\tnbs/alpha\t"+tree+"\t")

@@ -21,7 +21,8 @@ type Stopped struct {
 	Dropped int          // messages of its outbox, after a dismissal; the journal has them
 
 	Tree     *worktree.Removed // its worktree, if that was removed
-	TreeLeft string            // its worktree, if that stays after a dismissal; ""
+	TreeLeft string            // where its worktree, or a part of it, stays after a dismissal; ""
+	TreeGone bool              // its worktree is not in its place
 }
 
 // Stop ends an agent and keeps its record. The stop is recorded before the first signal, so that nothing starts the
@@ -98,7 +99,8 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	}
 	if r := &stopped.Record; !withTree && r.OwnWorktree != (agent.OwnWorktree{}) {
 		tree := s.treeOf(r)
-		stopped.TreeLeft = tree.Path
+		stopped.TreeLeft = tree.Left()
+		stopped.TreeGone = stopped.TreeLeft == ""
 		_ = tree.Unlock(ctx) // its lock holds only what git would forget
 	}
 	if err := s.Project.Store.Remove(ctx, handle); err != nil {

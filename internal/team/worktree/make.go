@@ -134,10 +134,18 @@ func (p *Plan) checkFree(ctx context.Context) error {
 			return nil
 		case at && e.isGone && !folder.Exists(p.Path):
 			return p.errMissing()
+		case at && e.isLocked && strings.HasPrefix(e.locked, ours):
+			return fail.Errorf(fail.Conflict, "the worktree %s is that of %s", human.Quote(p.Path), human.Legible(strings.TrimPrefix(e.locked, ours))).
+				Hint("to have another one: take another handle, or name another folder and branch: NBS_WORKTREES=DIR nbs-worker spawn %s --worktree=BRANCH", p.Handle)
 		case at:
 			return fail.Errorf(fail.Conflict, "git has another worktree at %s", human.Quote(p.Path)).
 				Hint("to see it: git worktree list").
 				Hint("to work in it: nbs-worker spawn %s --cwd %s", p.Handle, human.ShellWord(p.Path))
+		case e.branch == p.Branch && !folder.Exists(e.path):
+			return fail.Errorf(fail.Conflict, "git has the branch %s checked out in %s, and that folder is not there", human.Quote(p.Branch), human.Quote(e.path)).
+				Hint("if you have moved it: git worktree repair NEW-PATH").
+				Hint("if it was deleted: git worktree prune").
+				Hint("name another branch: --worktree=BRANCH")
 		case e.branch == p.Branch:
 			return fail.Errorf(fail.Conflict, "the branch %s is checked out in %s", human.Quote(p.Branch), human.Quote(e.path)).
 				Hint("name another branch: --worktree=BRANCH").

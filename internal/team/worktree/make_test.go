@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -58,12 +59,35 @@ func TestTreesThatAreNotMade(t *testing.T) {
 		"a branch in use":   {Wanted{Folder: w.dir + "/other"}, "is checked out in"},
 		"an option":         {Wanted{Branch: "--force"}, "is not the name of a branch"},
 		"an unknown base":   {Wanted{Branch: "x", Base: "--all"}, "is no commit, branch or tag"},
-		"another branch":    {Wanted{Branch: "x"}, "git has another worktree at"},
+		"the checked out":   {Wanted{Branch: "HEAD"}, "is not the name of a branch"},
+		"a full name":       {Wanted{Branch: "refs/heads/x"}, "is not the name of a branch"},
+		"another branch":    {Wanted{Branch: "x"}, "is that of agent alice of " + w.dir + "/project"},
 	} {
 		_, err := w.plan(c.wanted)
 		rig.Check(t, err != nil && strings.Contains(err.Error(), c.words), "%s: %v", what, err)
 	}
+	w.put("project/part/x", "x")
+	_, err := NewPlan(t.Context(), Wanted{Handle: "alice", Project: w.dir + "/project/part"})
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "is that of agent alice of "+w.dir+"/project"), "%v", err)
+	rig.Check(t, !strings.Contains(strings.Join(fail.HintsOf(err), "\n"), "--cwd"), "it leads into the tree of another agent: %v", fail.HintsOf(err))
+
 	w.put("elsewhere/alice/mine.txt", "mine")
-	_, err := w.plan(Wanted{Folder: w.dir + "/elsewhere", Branch: "x"})
+	_, err = w.plan(Wanted{Folder: w.dir + "/elsewhere", Branch: "x"})
 	rig.Check(t, err != nil && strings.Contains(err.Error(), "is there already"), "%v", err)
+}
+
+// A tree that was deleted by hand, and has no agent, is not one to work in. git worktree prune frees its place and its branch.
+func TestPlaceOfADeletedTree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rig.Must(t, w.tree.Unlock(t.Context())) // as dismiss does
+	rig.Must(t, os.RemoveAll(w.tree.Path))
+	for _, folder := range []string{"", w.dir + "/other"} {
+		_, err := w.plan(Wanted{Folder: folder})
+		hints := strings.Join(fail.HintsOf(err), "\n")
+		rig.Check(t, err != nil && strings.Contains(err.Error(), "that folder is not there"), "%v", err)
+		rig.Check(t, strings.Contains(hints, "if it was deleted: git worktree ") && !strings.Contains(hints, "--cwd"), "%s", hints)
+	}
+	w.git("project", "worktree", "prune")
+	w.made(Wanted{})
 }

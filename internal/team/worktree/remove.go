@@ -116,6 +116,17 @@ func (t *Tree) IsBeingRemoved() bool {
 	return began != "" || err != nil
 }
 
+// Left returns where the tree is, or what a removal that was killed has left of it; "" if it is not there.
+func (t *Tree) Left() string {
+	if t.IsThere() {
+		return t.Path
+	}
+	if aside, err := t.begun(); err == nil && aside != "" {
+		return t.within(aside)
+	}
+	return ""
+}
+
 // isRemoved returns what is kept of a tree that was removed completely; nil if it was not.
 func (t *Tree) isRemoved(ctx context.Context) (*Kept, error) {
 	if _, err := os.Lstat(t.Path); !errors.Is(err, fs.ErrNotExist) {
@@ -275,9 +286,10 @@ func (t *Tree) forget(ctx context.Context) error {
 	return err
 }
 
-// deleteBranch deletes the branch that was made for the agent, if the kept commit reaches it and no tree has it.
+// deleteBranch deletes the branch that was made for the agent, if the kept commit reaches it and no tree has it. The tree
+// has the name of the handle for which both were made.
 func (t *Tree) deleteBranch(ctx context.Context, kept *Kept) (string, error) {
-	if t.Branch != agent.OwnBranch(t.Handle) {
+	if t.Branch != agent.OwnBranch(agent.Handle(filepath.Base(t.Path))) {
 		return "", nil
 	}
 	tip, err := t.ownTip(ctx)

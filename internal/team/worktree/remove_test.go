@@ -160,6 +160,21 @@ func TestWhatCannotBeKeptIsFoundBefore(t *testing.T) {
 	}, fail.HintsOf(err))
 }
 
+// The branch that was made for an agent goes with the tree after a rename too.
+func TestBranchOfARenamedAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tree.Handle = "zoe"
+	done, err := w.remove()
+	rig.Must(t, err)
+	rig.Equal(t, done.BranchDeleted, "nbs/alice", "the branch")
+	wish := w.wish()
+	wish.Handle = "zoe"
+	_, err = Restore(t.Context(), wish)
+	rig.Must(t, err)
+	rig.Equal(t, w.git("tree", "branch", "--show-current"), "nbs/alice", "branch after the restore")
+}
+
 // A commit that only the log of the tree's HEAD has stays reachable.
 func TestCommitThatWasResetAwayIsKept(t *testing.T) {
 	t.Parallel()

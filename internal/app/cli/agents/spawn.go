@@ -211,5 +211,9 @@ func sayFolder(f *ui.Factory, r *agent.Record) {
 	if cwd == f.Opened.Project() {
 		root = ", the project root,"
 	}
+	if r.OwnWorktree.Path != "" {
+		f.Say("%s works in %s, its worktree", r.Handle, human.Quote(cwd))
+		return
+	}
 	f.Say("%s works in %s%s not in the current folder; to choose another folder: --cwd DIR", r.Handle, human.Quote(cwd), root)
 }

@@ -54,13 +54,18 @@ func (w *worktreeFlags) parse() (*supervisor.Worktree, error) {
 func sayTree(f *ui.Factory, verb string, gone *supervisor.Stopped) {
 	handle := gone.Record.Handle
 	if tree := gone.Tree; tree != nil {
-		words := ""
+		words := " was"
 		if tree.BranchDeleted != "" {
-			words = " and its branch " + human.Quote(tree.BranchDeleted)
+			words = " and its branch " + human.Quote(tree.BranchDeleted) + " were"
 		}
-		f.Say("%s %s: its worktree%s was removed; to bring it back: nbs-worker worktree restore %s", verb, handle, words, handle)
+		f.Say("%s %s: its worktree%s removed; to bring it back: nbs-worker worktree restore %s", verb, handle, words, handle)
 	}
-	if gone.TreeLeft != "" {
+	switch path := gone.Record.OwnWorktree.Path; {
+	case gone.TreeGone:
+		f.Say("%s %s: its worktree is not in %s; if you have moved it: git worktree repair NEW-PATH; if it was deleted: git worktree prune", verb, handle, human.Quote(path))
+	case gone.TreeLeft != "" && gone.TreeLeft != path:
+		f.Say("%s %s: what a removal has left of its worktree is in %s; to bring all of it back: nbs-worker worktree restore %s", verb, handle, human.Quote(gone.TreeLeft), handle)
+	case gone.TreeLeft != "":
 		f.Say("%s %s: its worktree stays: %s; to remove it with git: git worktree remove %s", verb, handle, human.Quote(gone.TreeLeft), human.ShellWord(gone.TreeLeft))
 	}
 }
