@@ -146,6 +146,24 @@ func TestChangesOfAnOwnWorktree(t *testing.T) {
 	}
 }
 
+// A change of a file that git's index does not show, because it came in the tick in which the index was written, is one.
+func TestChangeInTheTickOfTheIndex(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	tree, alice := r.worktree()
+	tree.git("config", "core.trustctime", "false")
+	tick := time.Now().Add(-time.Hour).Truncate(time.Second)
+	path := filepath.Join(tree.dir, "price.go")
+	rig.Must(t, os.Chtimes(path, tick, tick))
+	tree.git("update-index", "--refresh")
+	rig.Must(t, os.Chtimes(filepath.Join(r.dir, ".git/worktrees/alice/index"), tick, tick))
+	text, err := os.ReadFile(path)
+	rig.Must(t, err)
+	tree.write("price.go", strings.ToUpper(string(text)))
+	rig.Must(t, os.Chtimes(path, tick, tick))
+	rig.Check(t, strings.HasSuffix(told(tree.changes(alice, Wanted{})), "price.go *"), "%s", told(tree.changes(alice, Wanted{})))
+}
+
 // What came into the branch from that of the user is not the agent's change, whether by a merge or a rebase; neither is what
 // the user has merged.
 func TestTheBaseFollowsTheBranches(t *testing.T) {
