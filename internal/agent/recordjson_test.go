@@ -88,7 +88,7 @@ func TestUnknownFieldsSurviveARewrite(t *testing.T) {
 	t.Parallel()
 	for what, field := range map[string]string{
 		"string":     `"role":"elder"`,
-		"big number": `"budget":12345678901234567890123`,
+		"big number": `"ceiling":12345678901234567890123`,
 		"object":     `"plugin":{"b":[1,2.50,{"c":null}],"a":"\u2713"}`,
 		"null":       `"nothing":null`,
 		"empty name": `"":1`,

@@ -46,7 +46,7 @@ func (r *Record) LaunchFields() []Field {
 }
 
 // later are the fields that the first seals did not have.
-var later = map[string]bool{"memory": true, "no_answers": true, "own_worktree": true, "fork_of": true, "settings": true}
+var later = map[string]bool{"memory": true, "no_answers": true, "own_worktree": true, "fork_of": true, "settings": true, "budget": true}
 
 // sealValue returns a field of a spec as text, so that no two values have the same text.
 func sealValue(value any) string {

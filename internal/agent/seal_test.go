@@ -38,6 +38,9 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 	r.ForkOf = "5f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"fork_of", string(r.ForkOf)})
 	rig.Check(t, slices.Equal(got, want), "a fork: got  %q\nwant %q", got, want)
+	r.Budget = "5.00/day"
+	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"budget", "5.00/day"})
+	rig.Check(t, slices.Equal(got, want), "with a budget: got  %q\nwant %q", got, want)
 	r.OwnWorktree = OwnWorktree{"/w", "/r/.git", "b", "c"}
 	got, want = r.LaunchFields(), slices.Insert(want, len(want)-1, Field{"own_worktree", "\x02/w\x07/r/.git\x01b\x01c"})
 	rig.Check(t, slices.Equal(got, want), "with a worktree: got  %q\nwant %q", got, want)

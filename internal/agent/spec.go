@@ -35,6 +35,8 @@ type Spec struct {
 	// empty. It counts until this conversation has a transcript.
 	ForkOf SessionID `json:"fork_of,omitempty"`
 
+	Budget Budget `json:"budget,omitempty"` // what it may spend before messages wait; "": no limit
+
 	OwnWorktree OwnWorktree `json:"own_worktree,omitzero"` // made for it; zero: it works in a folder that others made
 
 	Settings string `json:"settings,omitempty"` // Claude's, beside those that every agent gets: an object in JSON; "": none

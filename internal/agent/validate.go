@@ -42,7 +42,7 @@ func (s *Spec) validate() error {
 		CheckPath("project_root", s.ProjectRoot), CheckPath("cwd", s.LaunchCwd()),
 		CheckPath("config_dir", cmp.Or(s.ConfigDir, "/")), CheckText("initial_prompt", s.InitialPrompt),
 		CheckText("claude_args", strings.Join(s.ClaudeArgs, " ")), checkEnv(s.Env), checkDepth(s.Depth), s.OwnWorktree.validate(), checkForkOf(s.ForkOf),
-		CheckText("settings", s.Settings),
+		CheckText("settings", s.Settings), s.Budget.validate(),
 	)
 }
 

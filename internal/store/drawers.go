@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
+	"nbs-worker/internal/store/costs"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
@@ -82,6 +83,9 @@ func (s *Store) Spool() spool.Spool { return spool.In(s.nbs, s.inHome("observer"
 
 // MemoryFile returns the database of the memory. It exists once the memory of an agent was switched on.
 func (s *Store) MemoryFile() string { return s.nbs.Path("memory.db") }
+
+// Costs returns what the agents have spent.
+func (s *Store) Costs() *costs.Drawer { return costs.In(s.nbs, s.prepare) }
 
 // Seen returns when the user last looked at the agents of the project.
 func (s *Store) Seen() *seen.Marks { return seen.In(s.inHome("seen"), s.ProjectHash()) }

@@ -13,7 +13,8 @@
 //   - A project file that decides what is run counts only with the user's seal. The seals are kept
 //     beside the records ([Store.Allowed]).
 //   - The short locks are taken in this order, each after those before it or alone: status, record,
-//     journal. The archive's and those of an outbox are taken alone.
+//     journal. The archive's, and those of an outbox and of costs, are
+//     taken alone.
 //   - A record is written under its record lock, a report under its status lock, a launch file by
 //     the holder of the verb lock. Only the launcher that a launch file is for takes it.
 //   - A damaged file is an error that names the file and the remedy. It is never read as empty,
@@ -35,6 +36,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
+	"nbs-worker/internal/store/costs"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/private"
@@ -52,7 +54,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder, deliveries.Folder}
+var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder, deliveries.Folder, costs.Folder}
 
 // Store is one project's .nbs folder.
 type Store struct {

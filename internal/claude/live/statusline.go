@@ -14,6 +14,8 @@ import (
 type StatusLine struct {
 	Text []byte `json:"-"` // all of it
 
+	SessionID agent.SessionID `json:"session_id"`
+
 	Model struct {
 		ID string `json:"id"`
 	} `json:"model"`

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"nbs-worker/internal/claude/live"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/costs"
+	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/team/launcher"
 )
 
@@ -30,7 +33,8 @@ func ReadStatusLine(in io.Reader) (StatusLine, error) {
 // for a call at the given time.
 func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, at time.Time) error {
 	gauge, limits := l.line.Gauge(at), l.line.Limits(at)
-	return c.report(ctx, opened, at, func(report *agent.Report) {
+	uncounted := l.count(ctx, c, opened, &gauge)
+	unreported := c.report(ctx, opened, at, func(report *agent.Report) {
 		last := report.Gauge
 		if last != nil && at.Before(last.At) {
 			return
@@ -44,6 +48,28 @@ func (l StatusLine) Report(ctx context.Context, c Caller, opened *store.Store, a
 		report.Gauge, report.Limits = &gauge, limits
 		report.Pull, report.Worktree = l.line.PullRequest(), l.line.Worktree()
 	})
+	return errors.Join(uncounted, unreported)
+}
+
+// count adds to the agent's ledger what was spent since the last call. If that spends its budget, it journals it.
+func (l StatusLine) count(ctx context.Context, c Caller, opened *store.Store, gauge *agent.Gauge) error {
+	r, err := opened.Load(c.Handle)
+	if err != nil {
+		return err
+	}
+	if _, err := agent.ParseSessionID(string(l.line.SessionID)); err != nil || !c.started(&r) {
+		return nil //nolint:nilerr // a total of no conversation counts for none
+	}
+	spent, ledger, err := opened.Costs().Take(ctx, r.Handle, costs.Reading{SessionID: l.line.SessionID, TotalUSD: gauge.CostUSD, At: gauge.At})
+	if err != nil || spent == 0 || r.Budget == "" {
+		return err
+	}
+	now := ledger.Spending(r.Budget, gauge.At)
+	before := *now
+	if before.USD -= spent; before.Over() || !now.Over() {
+		return nil
+	}
+	return opened.Journal().Append(ctx, journal.EventOf(&r, gauge.At.UTC().Truncate(time.Second), "over-budget", now.String()))
 }
 
 // isSameLevel reports whether two gauges show the same level of the context, whatever their costs.

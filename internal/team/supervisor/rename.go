@@ -198,6 +198,9 @@ func (s *Supervisor) moveBelongings(ctx context.Context, old *agent.Record, rena
 			return err
 		}
 	}
+	if err := from.Costs().Rename(ctx, old.Handle, to, s.Project.Now()); err != nil {
+		return err
+	}
 	moved, unsealed, err := from.Outbox(old.Handle).MoveTo(ctx, from.Outbox(to))
 	if err != nil {
 		return err

@@ -110,6 +110,7 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	_ = s.Project.Store.Outbox(handle).ForgetLeft() // the same
 	_ = s.Project.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
 	_ = s.Project.Store.Seen().Forget(ctx, handle)  // the same
+	_ = s.Project.Store.Costs().Close(ctx, handle, s.Project.Now())
 	if keep {
 		stopped.Kept = s.Keeper.KeptPaths(&stopped.Record)
 	} else {
