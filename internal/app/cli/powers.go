@@ -31,6 +31,7 @@ var powers = map[string]caller.Rule{
 	"schedule next":        {Right: caller.Member, What: "show the next runs"},
 	"screen":               {Right: caller.Member, What: "show the screen of an agent"},
 	"logs":                 {Right: caller.Member, What: "show what an agent said and did"},
+	"cost":                 {Right: caller.Member, What: "show what the agents have spent"},
 	"search":               {Right: caller.Member, What: "search what agents said and did"},
 	"events":               {Right: caller.Member, What: "show the journal"},
 	"requests":             {Right: caller.Member, What: "show what agents ask for"},

@@ -22,6 +22,7 @@ func topics() []*cobra.Command {
 		{Use: "environment", Short: "List the environment variables", Long: environmentTopic},
 		{Use: "states", Short: "Explain the states of agents and of a context", Long: statesTopic},
 		{Use: "restarts", Short: "Explain restart policies and holds", Long: restartsTopic},
+		{Use: "budgets", Short: "Explain what a budget holds, and when it lets go", Long: budgetsTopic},
 		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight())},
 		{Use: "permissions", Short: "Explain what Claude may do in a conversation", Long: permissionsTopic},
 		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
@@ -103,7 +104,8 @@ you resume it: nbs-worker help restarts.
 An agent needs a person for one of these reasons. If there are several, the first one counts:
   waits  it asks a person something, or is not logged in
   down   it does not run and should, or its record is not allowed
-  short  little of its context is left, or a usage limit ended its turn
+  short  little of its context is left, a usage limit ended its turn, or
+         its budget is spent
   done   its turn has ended, and no person has looked since: by attach,
          screen, logs, send or dash, or in its terminal
 

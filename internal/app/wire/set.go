@@ -16,7 +16,7 @@ type Set struct {
 
 // Change is a field with a new value.
 type Change struct {
-	Field string `json:"field"` // model, permission-mode, prompt, restart or answers
+	Field string `json:"field"` // model, permission-mode, prompt, restart, answers or budget
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Takes string `json:"takes_effect"` // now, or next start

@@ -44,6 +44,7 @@ type Agent struct {
 	Started        *time.Time           `json:"started"`
 	Context        *Context             `json:"context"`
 	Cost           *Cost                `json:"cost"`
+	Budget         *Budget              `json:"budget,omitempty"`       // what it may spend
 	Limits         *Limits              `json:"limits,omitempty"`       // of its account's plan, as it was told at its last reply
 	PullRequest    *PullRequest         `json:"pull_request,omitempty"` // of its branch, as Claude found it
 	Worktree       *Worktree            `json:"worktree,omitempty"`     // that Claude has made for its session
@@ -161,6 +162,7 @@ func NewAgent(row *inspect.Row, judge *attention.Judge) Agent {
 		Restart: newRestart(r, sight.Status), Context: newContext(row.Context, judge.Bands, now), Cost: newCost(row.Cost), Allowed: allowed(sight),
 	}
 	out.State, out.Cause = sight.Status.Words()
+	out.Budget = newBudget(sight.Spending)
 	out.Limits, out.PullRequest, out.Worktree = newLimits(sight.Report.Limits, now), (*PullRequest)(sight.Report.Pull), (*Worktree)(sight.Report.Worktree)
 	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
 	if row.Tree != nil {

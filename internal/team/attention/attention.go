@@ -20,7 +20,7 @@ type Reason string
 const (
 	Waits Reason = "waits" // for an answer: a permission, a question, a dialog, a login
 	Down  Reason = "down"  // it does not run and should, or it may not be started
-	Short Reason = "short" // of context, or of what a usage limit leaves
+	Short Reason = "short" // of context, of what a usage limit leaves, or of its budget
 	Done  Reason = "done"  // its turn has ended, and no person has looked since
 )
 
@@ -47,7 +47,7 @@ type Known struct {
 
 // Of returns why an agent needs a person; nil if it does not.
 func Of(k *Known) *Need {
-	for _, look := range []func(*Known) *Need{waits, down, limited, full, done} {
+	for _, look := range []func(*Known) *Need{waits, down, limited, overspent, full, done} {
 		if need := look(k); need != nil {
 			need.Seen = k.isSeen(need.Since)
 			return need
@@ -114,6 +114,14 @@ func limited(k *Known) *Need {
 		return nil
 	}
 	return &Need{Reason: Short, Since: last.At, What: cmp.Or(last.Text, "a usage limit")}
+}
+
+// overspent is a budget that is spent. The agent gets no message until the period ends, or until its budget is changed.
+func overspent(k *Known) *Need {
+	if !k.Spending.Over() || !k.Status.SamePID {
+		return nil
+	}
+	return &Need{Reason: Short, Since: k.Spending.Last, What: k.Spending.Why()}
 }
 
 // full is told again at the end of each turn until the conversation is compacted. While the agent works, one look

@@ -223,10 +223,14 @@ func (c *Caller) CheckResume(r *agent.Spec, asked Return) error {
 	return c.checkReach(r)
 }
 
-// CheckSet does not let an agent change a colleague that has more rights than itself, or give it more.
+// CheckSet does not let an agent change a colleague that has more rights than itself, or give it more. A budget binds
+// agents, and no agent changes one.
 func (c *Caller) CheckSet(before, after *agent.Spec) error {
 	if c == nil {
 		return nil
+	}
+	if before.Budget != after.Budget {
+		return c.CheckPerson("change a budget")
 	}
 	if err := c.checkKnown(); err != nil || c.manages() {
 		return err

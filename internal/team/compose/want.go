@@ -24,7 +24,7 @@ type Home struct {
 func (h *Home) Spec(a *teamfile.Agent) (agent.Spec, error) {
 	spec := agent.Spec{
 		Handle: a.Handle, Model: cmp.Or(a.Model, h.Model), PermissionMode: cmp.Or(a.PermissionMode, h.Mode), ClaudeArgs: a.ClaudeArgs, Settings: a.Settings,
-		Cwd: filepath.Join(h.Project, a.WorkingDir), InitialPrompt: strings.TrimSpace(a.Prompt), Memory: a.Memory, NoAnswers: a.NoAnswers,
+		Cwd: filepath.Join(h.Project, a.WorkingDir), InitialPrompt: strings.TrimSpace(a.Prompt), Memory: a.Memory, NoAnswers: a.NoAnswers, Budget: a.Budget,
 	}
 	if filepath.IsAbs(a.WorkingDir) {
 		spec.Cwd = filepath.Clean(a.WorkingDir)
@@ -62,6 +62,6 @@ func (h *Home) environment(written map[string]string) (map[string]string, error)
 func SetOf(spec *agent.Spec) supervisor.Set {
 	return supervisor.Set{
 		Model: &spec.Model, PermissionMode: &spec.PermissionMode, Prompt: &spec.InitialPrompt, Restart: &spec.Restart.Policy,
-		Memory: &spec.Memory, Answers: new(!spec.NoAnswers), Args: &spec.ClaudeArgs, Env: &spec.Env, Settings: &spec.Settings,
+		Memory: &spec.Memory, Answers: new(!spec.NoAnswers), Budget: &spec.Budget, Args: &spec.ClaudeArgs, Env: &spec.Env, Settings: &spec.Settings,
 	}
 }

@@ -54,11 +54,15 @@ func (o *outbox) look(ctx context.Context, byClock bool) (waits bool) {
 	return true
 }
 
-// isEngaged reports whether Claude's registry says that claude is in a turn or at a dialog.
+// isEngaged reports whether Claude's registry says that claude is in a turn or at a dialog, or the agent's budget is
+// spent.
 func (o *outbox) isEngaged() bool {
 	r, err := o.launcher.Store.Load(o.handle)
 	if err != nil || r.Process == nil {
 		return false
+	}
+	if ledger, err := o.launcher.Store.Costs().Of(r.Handle); r.Budget != "" && err == nil && ledger.Spending(r.Budget, time.Now()).Over() {
+		return true
 	}
 	entry, err := o.registry.Entry(r.Process.Claude().PID)
 	return err == nil && entry.Is(r.Process) && (entry.Status == live.StatusBusy || entry.Status == live.StatusWaiting)

@@ -108,6 +108,11 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 			return typed, false, err
 		}
 	}
+	if l.proof == nil && sight.Spending.Over() { // a command of Claude's own, which only a person gives, is let through
+		return "", false, fail.Errorf(fail.Held, "%s", sight.Spending.Why()).
+			Hint("to let it go on now: nbs-worker set %s budget=off", sight.Record.Handle).
+			Hint("to have the message wait until then: repeat the command with --queue")
+	}
 	if again {
 		return "", true, nil
 	}

@@ -32,6 +32,8 @@ type Sight struct {
 	// look sets it.
 	Unsaved string
 
+	Spending *agent.Spending // of an agent with a budget; nil: it has none, or what it has spent cannot be read
+
 	Pane *tmux.Pane // nil: it has none, or tmux did not answer
 
 	// NotAllowed is the reason why nothing may be started from the record; nil if the record has the user's seal. An
@@ -97,7 +99,7 @@ func (o *Project) look(ctx context.Context, records []agent.Record, closely bool
 	sights := make([]Sight, len(l.agents))
 	for i := range sights {
 		sights[i] = l.agents[i].sight()
-		sights[i].Model = l.modelOf(&sights[i])
+		sights[i].Model, sights[i].Spending = l.modelOf(&sights[i]), l.spendingOf(&sights[i].Record)
 		if l.Outside {
 			sights[i].Asked, sights[i].private = nil, true
 		}

@@ -24,6 +24,7 @@ type Set struct {
 	Restart        *agent.RestartWord
 	Memory         *bool // its actions are observed
 	Answers        *bool // a hook waits beside its dialogs for an answer
+	Budget         *agent.Budget
 	Args           *[]string
 	Env            *map[string]string
 	Settings       *string // Claude's, beside those that every agent gets
@@ -126,6 +127,10 @@ func (set Set) Apply(spec *agent.Spec) (changes []Change) {
 	if set.Answers != nil {
 		note("answers", switched(!spec.NoAnswers), switched(*set.Answers), false)
 		spec.NoAnswers = !*set.Answers
+	}
+	if set.Budget != nil {
+		note("budget", spec.Budget.Word(), set.Budget.Word(), true)
+		spec.Budget = *set.Budget
 	}
 	if set.Args != nil {
 		note("args", shellWords(spec.ClaudeArgs), shellWords(*set.Args), false)

@@ -49,7 +49,8 @@ type Agent struct {
 	PromptFile     string // relative to the file, in its folder or below it; excludes Prompt
 	Memory         bool
 	NoAnswers      bool
-	Worktree       *Worktree // nil: none is made
+	Budget         agent.Budget // "": no limit
+	Worktree       *Worktree    // nil: none is made
 }
 
 // Worktree says how the worktree of an agent is made.

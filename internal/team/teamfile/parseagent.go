@@ -14,7 +14,7 @@ import (
 
 // sharedFields may stand in an agent and in the defaults, ownFields only in an agent.
 var (
-	sharedFields = []string{"model", "permission_mode", "agent", "effort", "settings", "args", "environment", "working_dir", "restart", "memory", "answers", "worktree"}
+	sharedFields = []string{"model", "permission_mode", "agent", "effort", "settings", "args", "environment", "working_dir", "restart", "memory", "answers", "budget", "worktree"}
 	ownFields    = []string{"description", "profiles", "depends_on", "prompt", "prompt_file"}
 )
 
@@ -124,6 +124,9 @@ func (p *parser) shared(d *draft, what string, has map[string]*yaml.Node) {
 	}
 	if node := has["answers"]; node != nil {
 		d.NoAnswers = !p.Yes(node, what+": answers")
+	}
+	if node := has["budget"]; node != nil {
+		d.Budget = checked(p, node, what+": budget", agent.ParseBudget)
 	}
 	p.place(d, what, has)
 }

@@ -25,7 +25,7 @@ func Of(project string, records []agent.Record) *File {
 func agentOf(project string, s *agent.Spec) Agent {
 	a := Agent{
 		Handle: s.Handle, Model: s.Model, ClaudesModel: s.Model == "", PermissionMode: s.LaunchPermissionMode(), ClaudeArgs: s.ClaudeArgs, Settings: s.Settings,
-		Restart: s.LaunchRestart(), Prompt: s.InitialPrompt, Memory: s.Memory, NoAnswers: s.NoAnswers,
+		Restart: s.LaunchRestart(), Prompt: s.InitialPrompt, Memory: s.Memory, NoAnswers: s.NoAnswers, Budget: s.Budget,
 	}
 	for name, value := range s.Env {
 		if a.Environment == nil {
@@ -112,6 +112,7 @@ func (a *Agent) node() *yaml.Node {
 		"working_dir", text(a.WorkingDir),
 		"worktree", a.Worktree.node(),
 		"restart", text(restart),
+		"budget", text(string(a.Budget)),
 		"prompt", text(a.Prompt),
 		"prompt_file", text(a.PromptFile),
 	)

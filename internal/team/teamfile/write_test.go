@@ -36,6 +36,7 @@ func TestFileOfRecords(t *testing.T) {
 			s.Restart.Policy = "always"
 			s.Memory = true
 			s.NoAnswers = true
+			s.Budget = "5.00/day"
 		}),
 		spec("true", func(s *agent.Spec) {
 			s.ClaudeArgs = []string{"--agent", "reviewer", "--effort", "max", "--add-dir", "../x", "--verbose"}

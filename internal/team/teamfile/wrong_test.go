@@ -50,6 +50,7 @@ func TestEveryFieldRefusesWhatIsNotItsOwn(t *testing.T) {
 		"restart":         append(words, "never", "on-failur", "true"),
 		"memory":          append(words, "yes", "on", "1", "True"),
 		"answers":         append(words, "no", "off", "0"),
+		"budget":          append(words, "5", "5.00", "0/day", "-1/day", "5/month", "5 / day", "NaN/day"),
 		"description":     append(words, `"a\nb"`, `"\u202e"`),
 		"profiles":        {"", "{}", "[a b]", "a b", "[~]", "[[a]]"},
 		"prompt":          append(words, `" "`, "/exit", `"\u0007"`),

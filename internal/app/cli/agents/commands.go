@@ -23,6 +23,7 @@ var Commands = []ui.Command{
 	{Name: "screen", Make: newScreenCmd},
 	{Name: "logs", Make: newLogsCmd},
 	{Name: "search", Make: newSearchCmd},
+	{Name: "cost", Make: newCostCmd},
 	{Name: "status-line", Make: newNeedsLineCmd},
 	{Name: "run", Make: newRunCmd, Plumbing: true},
 	{Name: "hook", Make: newHookCmd, Plumbing: true},

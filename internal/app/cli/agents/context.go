@@ -81,3 +81,12 @@ func seconds(s float64) string {
 	const tenth = time.Second / 10
 	return time.Duration(s * float64(time.Second)).Round(tenth).String()
 }
+
+// budgetLine formats what an agent with a budget has spent, and what follows when that is all.
+func budgetLine(f *ui.Factory, spending *agent.Spending) string {
+	line := spending.String() + " is spent; the next period begins " + f.When(spending.Ends)
+	if spending.Over() {
+		line += ". It gets no message until then"
+	}
+	return line
+}

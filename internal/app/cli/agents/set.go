@@ -29,13 +29,16 @@ func newSetCmd(f *ui.Factory) *cobra.Command {
                           and for resume --fresh
   restart=POLICY          no, on-failure, on-abnormal or always
   answers=on|off          let commands answer what the agent asks
+  budget=USD/PERIOD       like 5.00/day, also hour or week; off: no limit.
+                          Only a person may (nbs-worker help budgets)
 
-restart takes effect at once, the others at the next start. Until then session shows the
+restart and budget take effect at once, the others at the next start. Until then session shows the
 difference as drift; nbs-worker resume <handle> --force starts the agent again. The record must
 be allowed.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker set theologian restart=on-failure
-  nbs-worker set theologian model=opus permission-mode=acceptEdits`,
+  nbs-worker set theologian model=opus permission-mode=acceptEdits
+  nbs-worker set theologian budget=5.00/day`,
 		Args:              setPositional,
 		ValidArgsFunction: completeSet(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +75,7 @@ func runSet(ctx context.Context, f *ui.Factory, handle agent.Handle, words []str
 }
 
 // setKeys are the fields that set changes, in the order of its help.
-var setKeys = []string{"model", "permission-mode", "prompt", "restart", "answers"}
+var setKeys = []string{"model", "permission-mode", "prompt", "restart", "answers", "budget"}
 
 // parseSet parses the changes, each field at most once.
 func parseSet(words []string) (set supervisor.Set, err error) {
@@ -106,6 +109,10 @@ func parseSetting(set *supervisor.Set, key, value string) error {
 	case "restart":
 		word, err := agent.ParseRestartWord(value)
 		set.Restart = &word
+		return err
+	case "budget":
+		budget, err := agent.ParseBudget(value)
+		set.Budget = &budget
 		return err
 	case "answers":
 		if value != "on" && value != "off" {

@@ -16,7 +16,7 @@ import (
 // OtherNames maps a command line to the words that other tools use for it. A word that is one letter away from a verb,
 // such as top from stop, is listed too if it means something different.
 var OtherNames = map[string][]string{
-	"list":                          {"ps", "status", "agents", "cost", "costs"},
+	"list":                          {"ps", "status", "agents"},
 	"list --usage":                  {"top", "usage", "stats", "metrics"},
 	"watch":                         {"dashboard", "ui", "tui", "monitor", "follow"},
 	"send HANDLE TEXT":              {"tell", "say", "message", "prompt", "reply", "talk", "chat"},

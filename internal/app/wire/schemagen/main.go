@@ -79,6 +79,7 @@ var verbs = []printed{
 	}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
+	{verb: "cost", one: []any{wire.Costs{}}},
 	{verb: "search", one: []any{wire.Found{}}, stream: true},
 	{verb: "events", one: []any{wire.Event{}, wire.Verification{}}, stream: true},
 	{verb: "stderr", one: []any{wire.Failure{}, wire.Note{}}, stream: true},
