@@ -16,7 +16,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 	for typed, want := range map[string]string{
 		"top": "did you mean: nbs-worker list --usage", "mv web api": "did you mean: nbs-worker rename web NEW\n", "git web": "to see an agent's folder: nbs-worker session web;",
 		"accept web": "did you mean: nbs-worker approve web\n", "no": "did you mean: nbs-worker deny HANDLE\n", "open web": "did you mean: nbs-worker attach web\n",
-		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker list\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
+		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker cost\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
 		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",
 		"cat": "nbs-worker logs HANDLE\n", "find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "status": "did you mean: nbs-worker list\n", "status web": "did you mean: nbs-worker session web\n", "sesion": "did you mean: nbs-worker session\n",
 	} {
