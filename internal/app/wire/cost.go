@@ -7,19 +7,19 @@ import (
 	"nbs-worker/internal/store/costs"
 )
 
-// Budget is what an agent may spend in a period.
-type Budget struct {
+// AgentBudget is what an agent may spend in a period.
+type AgentBudget struct {
 	Budget   agent.Budget `json:"budget"`    // in US dollars: 5.00/day
 	SpentUSD float64      `json:"spent_usd"` // in the present period
 	Ends     *time.Time   `json:"ends"`      // the end of the period
 	Over     bool         `json:"over"`      // it is spent: the agent gets no message until the period ends
 }
 
-func newBudget(spending *agent.Spending) *Budget {
+func newBudget(spending *agent.Spending) *AgentBudget {
 	if spending == nil {
 		return nil
 	}
-	return &Budget{Budget: spending.Budget, SpentUSD: rounded(spending.USD), Ends: timeOf(spending.Ends), Over: spending.Over()}
+	return &AgentBudget{Budget: spending.Budget, SpentUSD: rounded(spending.USD), Ends: timeOf(spending.Ends), Over: spending.Over()}
 }
 
 // Costs is what a project has spent, as cost --json prints it.
@@ -39,7 +39,7 @@ type AgentCost struct {
 	SpentUSD  float64      `json:"spent_usd"`
 	EverUSD   float64      `json:"ever_usd"`
 	Last      *time.Time   `json:"last"`   // when it spent something last
-	Budget    *Budget      `json:"budget"` // null: it has none
+	Budget    *AgentBudget `json:"budget"` // null: it has none
 }
 
 // ChatCost is what a keyed conversation has cost.

@@ -44,7 +44,7 @@ type Agent struct {
 	Started        *time.Time           `json:"started"`
 	Context        *Context             `json:"context"`
 	Cost           *Cost                `json:"cost"`
-	Budget         *Budget              `json:"budget,omitempty"`       // what it may spend
+	Budget         *AgentBudget         `json:"budget,omitempty"`       // what it may spend
 	Limits         *Limits              `json:"limits,omitempty"`       // of its account's plan, as it was told at its last reply
 	PullRequest    *PullRequest         `json:"pull_request,omitempty"` // of its branch, as Claude found it
 	Worktree       *Worktree            `json:"worktree,omitempty"`     // that Claude has made for its session

@@ -2,6 +2,7 @@ package life
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -19,5 +20,12 @@ func TestSearch(t *testing.T) {
 	if r := m.NBS("search", "no such words"); r.Code != 0 || r.Stdout != "" {
 		t.Errorf("nothing matches: %s", r)
 	}
+	m.OK("dismiss", "beta", "--keep")
+	m.MustSay(m.OK("search", "Remember 42"), "beta (dismissed), conversation "+beta.SessionID+", archived: ")
+	said := m.AsAgent("alpha", "nbs-worker search 'Remember 42'")
+	m.Check(strings.Contains(said[0], "alpha, conversation") && !strings.Contains(said[0], "dismissed"), "an agent finds %q", said)
+	m.OK("ask", "notes", "The oak is old.")
+	m.MustSay(m.OK("search", "oak is"), "conversation notes, conversation ", "The oak is old.")
+	m.MustSay(m.OK("search", "oak is", "--json"), `"conversation":"notes"`)
 	m.Refused(4, "missing closing", "search", "(")
 }

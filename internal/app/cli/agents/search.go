@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
@@ -30,16 +29,17 @@ func newSearchCmd(f *ui.Factory) *cobra.Command {
 	o := &searchOptions{}
 	cmd := &cobra.Command{
 		Use:   "search PATTERN",
-		Short: "Search what was said in the conversations of all agents",
+		Short: "Search what was said in all conversations",
 		Long: ui.WithCodes(`Prints each message whose text matches a Go regular expression, in the present and earlier
-conversations of all agents. Each conversation has a heading with the agent, the session id and
-the transcript. If Claude has deleted the transcript, the archived copy is searched.
+conversations of all agents, in keyed ones, and, for a person, in those of dismissed agents that
+the journal names. Each has a heading with the agent or the key, the session id and the
+transcript. If Claude has deleted the transcript, the archived copy is searched.
 
 --tools also searches what tools and subagents did and what Claude inserted. The exit code is 0
 even if nothing matches; a conversation that cannot be read is named on stderr, with code 7.
 
---json prints one object per line: what logs --json prints, with handle, transcript and
-archived.`,
+--json prints one object per line: what logs --json prints, with handle or conversation,
+transcript, archived and dismissed.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker search '(?i)deadline'
   nbs-worker search 'release' --since 7d --tools
@@ -98,6 +98,7 @@ func runSearch(ctx context.Context, f *ui.Factory, o *searchOptions) (err error)
 // searchIn prints the matches of one project.
 func searchIn(ctx context.Context, f *ui.Factory, o *searchOptions, p *ui.OpenProject, outcome *ui.Partial) (matches int, err error) {
 	var at history.Found // the conversation of the latest match
+	o.Sees, o.Dismissed = p.Caller.Sees, p.Caller == nil
 	err = o.Run(ctx, p.Project, func(m history.Found) error {
 		matches++
 		if f.JSON {
@@ -114,17 +115,17 @@ func searchIn(ctx context.Context, f *ui.Factory, o *searchOptions, p *ui.OpenPr
 		at = m
 		m.Text = around(m.Text, o.Match)
 		return errors.Join(heading, f.PrintSaid(m.Said))
-	}, func(handle agent.Handle, unread error) {
+	}, func(where history.Place, unread error) {
 		defer f.Beside(p)()
 		outcome.Failures = append(outcome.Failures, unread)
-		f.PrintError("", ui.Failed(unread, "search", string(handle)))
+		f.PrintError("", ui.Failed(unread, "search", where.String()))
 	})
 	return matches, err
 }
 
 // printFoundIn prints the heading of a conversation.
 func printFoundIn(f *ui.Factory, o *searchOptions, project string, m history.Found) error {
-	words := fmt.Sprintf("%s, conversation %s", m.Handle, m.SessionID)
+	words := fmt.Sprintf("%s, conversation %s", m.Place, m.SessionID)
 	if o.allProjects {
 		words = project + ": " + words
 	}
