@@ -12,6 +12,11 @@ type Rename struct {
 // Unfinished reports whether a record is the old one of a rename that has not come to its end.
 func (r *Record) Unfinished() bool { return r.Rename != nil && r.Rename.To != "" }
 
+// HalfRenamed says that a rename was not completed, with the command that completes it.
+func (r *Record) HalfRenamed() string {
+	return "it is being renamed; if that was killed: nbs-worker rename " + string(r.Handle) + " " + string(r.Rename.To)
+}
+
 func (r *Rename) validate() error {
 	if r == nil {
 		return nil

@@ -31,8 +31,14 @@ func TestKilledRenameIsCompletedByTheSameCommand(t *testing.T) {
 	m := standIn(t)
 	before := m.StoppedAlpha()
 	m.OK("memory", "add", "alpha", "It likes cats")
+	shown := 0
 	kills := rig.EachKill(m, []string{"renameat", "unlinkat"}, func() (*exec.Cmd, func(bool)) {
 		return m.Command([]string{"rename", "alpha", "beta"}), func(bool) {
+			if r := m.NBS("session", "alpha"); r.Code == 0 && strings.Contains(r.Stdout, "being renamed") {
+				shown++
+				m.MustSay(m.OK("list"), "nbs-worker rename alpha beta")
+				m.MustSay(m.NBS("doctor", "--json").Stdout, "the rename of alpha to beta was not completed")
+			}
 			m.OK("rename", "alpha", "beta")
 			m.Check(m.NBS("session", "alpha").Code == 2, "alpha is still there")
 			m.Check(m.Session("beta").SessionID == before.SessionID, "beta has another conversation")
@@ -40,6 +46,27 @@ func TestKilledRenameIsCompletedByTheSameCommand(t *testing.T) {
 			m.OK("rename", "beta", "alpha")
 		}
 	})
-	m.Check(kills >= 5, "it was killed %d times only", kills)
+	m.Check(kills >= 5 && shown > 0, "it was killed %d times only, and half renamed %d times", kills, shown)
 	m.MustRemember("alpha", before)
+}
+
+// The same, of an agent that runs: it runs again, once, in its conversation.
+func TestKilledRenameOfARunningAgent(t *testing.T) {
+	m := standIn(t)
+	m.KeepServer() // a server that the traced command started would be traced too
+	before := m.Remembers("alpha")
+	kills := rig.EachKill(m, []string{"renameat"}, func() (*exec.Cmd, func(bool)) {
+		m.WaitState("alpha", "idle")
+		return m.Command([]string{"rename", "alpha", "beta"}), func(bool) {
+			m.OK("rename", "alpha", "beta")
+			m.Check(m.NBS("session", "alpha").Code == 2, "alpha is still there")
+			beta := m.WaitState("beta", "idle")
+			m.Check(beta.SessionID == before.SessionID, "beta has another conversation")
+			m.Check(strings.Count(m.SessionNames(), "-live") == 1, "tmux has %s", m.SessionNames())
+			m.OK("rename", "beta", "alpha")
+		}
+	})
+	m.Check(kills >= 5, "it was killed %d times only", kills)
+	m.WaitState("alpha", "idle")
+	m.MustRemember("alpha", before, "--force")
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -54,6 +55,16 @@ func (d *examination) health(ctx context.Context) findings {
 		return nil
 	}
 	return found(level, "needs attention: "+handles(unwell), "triage shows what is wrong with each agent, and what to do", "nbs-worker triage")
+}
+
+// halfRenamed finds agents whose rename was killed. One that goes on has the verb lock.
+func (d *examination) halfRenamed(row inspect.Row) findings {
+	r := &row.Record
+	if _, atWork := observe.VerbAtWork(d.project.Machine, d.project.Store, r.Handle, d.project.Machine.Program(os.Getpid())); atWork || !r.Unfinished() {
+		return nil
+	}
+	command := fmt.Sprintf("nbs-worker rename %s %s", r.Handle, r.Rename.To)
+	return found(Warning, fmt.Sprintf("the rename of %s to %s was not completed", r.Handle, r.Rename.To), "until then it cannot be resumed", command)
 }
 
 // moved finds records that still name the conversation before a /clear or /branch.

@@ -62,13 +62,19 @@ const startTime = 30 * time.Second
 
 // judge derives a status from the evidence, and the dialog at which a running agent waits.
 func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
-	if r.Process == nil {
-		return e.unidentified(r), ""
-	}
-	if e.Claude == machine.Alive {
+	if r.Process != nil && e.Claude == machine.Alive {
 		return e.running(r)
 	}
-	return e.notRunning(r), ""
+	var status agent.Status
+	if r.Process == nil {
+		status = e.unidentified(r)
+	} else {
+		status = e.notRunning(r)
+	}
+	if status.State == agent.Dead && r.Unfinished() {
+		status.Detail = r.HalfRenamed()
+	}
+	return status, ""
 }
 
 // leaving reports whether claude is about to end: it was killed, or a hook has reported its end.
