@@ -83,6 +83,9 @@ func (d *Drawer) read(name string) (l Ledger, err error) {
 		return Ledger{}, fail.Errorf(fail.BadInput, "read %s: %w", path, err).
 			Hint("look at it, then remove it; what the agent has spent until now is then not counted: rm %s", human.ShellWord(path))
 	}
+	if key, _, _ := strings.Cut(strings.TrimSuffix(name, suffix), "."); l.Handle.Key() != key { // its agent was renamed
+		l.Handle = agent.Handle(key)
+	}
 	return l, nil
 }
 

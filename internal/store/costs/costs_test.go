@@ -71,6 +71,8 @@ func TestLedgersOfRenamedAndDismissedAgents(t *testing.T) {
 	for range 2 { // a killed rename is repeated
 		rig.Must(t, d.Rename(t.Context(), "alpha", "beta", noon))
 	}
+	l, err := d.Of("beta")
+	rig.Check(t, err == nil && l.Handle == "beta", "%q, %v", l.Handle, err)
 	take("beta", 4)
 	rig.Must(t, d.Close(t.Context(), "beta", noon))
 	rig.Must(t, d.Close(t.Context(), "gamma", noon)) // has spent nothing

@@ -67,14 +67,14 @@ func TestWhoNeedsAPersonAndWhy(t *testing.T) {
 			k.Status.Cause = agent.Crashed
 			k.Record.Restarts.Hold = &agent.Hold{Reason: "it crashed 5 times", Since: ago(time.Second)}
 		}), &attention.Need{Reason: attention.Down, Since: ago(time.Second), What: "crashed; held: it crashed 5 times"}},
-		"was stopped":                     {known(agent.Dead, func(k *attention.Known) { k.Record.Desired, k.Status.Cause = agent.DesiredStopped, agent.Stopped }), nil},
-		"starts again by itself":          {known(agent.Backoff, func(k *attention.Known) { k.Status.Cause = agent.Crashed }), nil},
-		"may not be started":              {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = fail.Errorf(fail.Held, "no seal") }), &attention.Need{Reason: attention.Down, What: "no seal"}},
-		"could not be checked":            {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = errors.New("disk") }), nil},
+		"was stopped":            {known(agent.Dead, func(k *attention.Known) { k.Record.Desired, k.Status.Cause = agent.DesiredStopped, agent.Stopped }), nil},
+		"starts again by itself": {known(agent.Backoff, func(k *attention.Known) { k.Status.Cause = agent.Crashed }), nil},
+		"may not be started":     {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = fail.Errorf(fail.Held, "no seal") }), &attention.Need{Reason: attention.Down, What: "no seal"}},
+		"could not be checked":   {known(agent.Idle, func(k *attention.Known) { k.NotAllowed = errors.New("disk") }), nil},
 		"has spent its budget": {known(agent.Idle, func(k *attention.Known) {
 			k.Spending = &agent.Spending{Budget: "5.00/day", USD: 5.5, Ends: now.Add(12 * time.Hour), Last: ago(time.Minute)}
 		}), &attention.Need{Reason: attention.Short, Since: ago(time.Minute), What: "its budget is spent, $5.50 of $5.00 a day; the next day begins at 00:00"}},
-		"has not spent its budget": {known(agent.Idle, func(k *attention.Known) { k.Spending = &agent.Spending{Budget: "5.00/day", USD: 4.99} }), nil},
+		"has not spent its budget":        {known(agent.Idle, func(k *attention.Known) { k.Spending = &agent.Spending{Budget: "5.00/day", USD: 4.99} }), nil},
 		"is at a limit":                   {known(agent.TurnFailed, failed("rate_limit")), &attention.Need{Reason: attention.Short, Since: ago(2 * time.Minute), What: "a usage limit"}},
 		"is at a limit that resets later": {known(agent.TurnFailed, full(time.Minute)), &attention.Need{Reason: attention.Short, Since: ago(2 * time.Minute), What: "a usage limit"}},
 		"is at a limit that has reset":    {known(agent.TurnFailed, full(-time.Second)), &attention.Need{Reason: attention.Done, Since: ago(2 * time.Minute), What: "failed: rate_limit"}},

@@ -123,7 +123,9 @@ func ledgersOf(s *supervisor.Supervisor, o *costOptions) ([]costs.Kept, error) {
 	for i := range all { // a ledger without a record was not closed by a killed dismiss
 		all[i].Closed = !slices.ContainsFunc(records, func(r store.Loaded) bool { return r.Handle.Same(all[i].Handle) }) || all[i].Closed
 	}
-	slices.SortStableFunc(all, func(a, b costs.Kept) int { return cmp.Or(cmp.Compare(a.Handle.Key(), b.Handle.Key()), compareBool(a.Closed, b.Closed)) })
+	slices.SortStableFunc(all, func(a, b costs.Kept) int {
+		return cmp.Or(cmp.Compare(a.Handle.Key(), b.Handle.Key()), compareBool(a.Closed, b.Closed))
+	})
 	if !o.isChoice() {
 		return all, nil
 	}
