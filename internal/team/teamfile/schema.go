@@ -75,6 +75,8 @@ func fieldSchema(name string) object {
 		return object{"description": "it is observed, and what it does is remembered", "type": "boolean"}
 	case "answers":
 		return object{"description": "false: only its terminal answers what it asks", "type": "boolean"}
+	case "budget":
+		return object{"description": "what it may spend before its messages wait, in US dollars: 5.00/day", "type": "string", "pattern": budgetPattern}
 	case "worktree":
 		return object{"description": "the git worktree that is made for it", "anyOf": []object{{"type": "boolean"}, fieldsOf(treeSchema())}}
 	case "description":
@@ -101,3 +103,6 @@ func treeSchema() object {
 		"setup":  object{"description": "a program with its arguments, run in the new tree without a shell", "type": "array", "items": object{"type": "string"}, "minItems": 1},
 	}
 }
+
+// budgetPattern matches what [agent.ParseBudget] takes, and amounts that it finds too small or too large.
+const budgetPattern = `^(off|\$?[0-9]*\.?[0-9]+/(hour|day|week))$`

@@ -41,7 +41,7 @@ func TestSchema(t *testing.T) {
 	}
 	for field, wrong := range map[string]string{
 		"effort": "hihg", "permission_mode": "Plan", "restart": "never", "memory": "'on'", "worktree": "{branc: x}", "depends_on": "{b: idle}",
-		"args": "--verbose", "environment": "[A=b]", "settings": "[]",
+		"args": "--verbose", "environment": "[A=b]", "settings": "[]", "budget": "5/month",
 	} {
 		rig.Check(t, valid(fmt.Sprintf("agents: {a: {%s: %s}}", field, wrong)) != nil, "%s: %s is valid", field, wrong)
 	}
