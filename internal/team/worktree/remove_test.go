@@ -336,3 +336,30 @@ func TestGitThatFails(t *testing.T) {
 		w.restored(before)
 	}
 }
+
+// A repository on another disk than its trees, or a tree that is a disk of its own, loses nothing.
+func TestTreeOnAnotherDisk(t *testing.T) {
+	t.Parallel()
+	mounts := rig.PrivateMounts(t)
+	w := newWorld(t)
+	before := w.contents(w.at("tree"))
+	_, err := w.remove()
+	rig.Must(t, err)
+	mounts.Tmpfs(w.at("project.nbs"), "16m")
+	w.restored(before)
+	w.put("tree/build/precious.bin", "\x00\x01")
+	before = w.contents(w.at("tree"))
+	_, err = w.remove()
+	rig.Must(t, err)
+	w.mustHave(before)
+	rig.Check(t, !w.tree.IsThere(), "it is still there")
+	w.restored(before)
+
+	_, err = w.remove()
+	rig.Must(t, err)
+	mounts.Tmpfs(w.tree.Path, "16m")
+	w.restored(before)
+	_, err = w.remove()
+	rig.Check(t, err != nil && w.tree.IsThere(), "a disk was removed: %v", err)
+	rig.Same(t, "files", before, w.contents(w.at("tree")))
+}
