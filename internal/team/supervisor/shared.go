@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
@@ -39,11 +40,11 @@ func sharedBrief(tree string, others []agent.Record) string {
 	if len(others) == 0 {
 		return ""
 	}
-	names := ""
+	names := make([]string, len(others))
 	for i := range others {
-		names += " " + string(others[i].Handle)
+		names[i] = string(others[i].Handle)
 	}
-	return "nbs-worker: other agents work in the git worktree " + human.Quote(tree) + " too:" + names +
+	return "nbs-worker: other agents work in the git worktree " + human.Quote(tree) + " too: " + strings.Join(names, ", ") +
 		". A file that you did not change may have been changed by one of them. Neither undo nor commit their changes."
 }
 

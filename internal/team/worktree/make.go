@@ -212,7 +212,7 @@ func (p *Plan) mendHead() error {
 	text, err := os.ReadFile(filepath.Join(p.Path, gitLink))
 	dir, is := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 	if err != nil || !is || !folder.Contains(filepath.Join(p.Common, "worktrees"), dir) || !folder.Exists(dir) {
-		return nil // checkIsTree says what is wrong
+		return nil //nolint:nilerr // checkIsTree says what is wrong
 	}
 	file, err := os.OpenFile(filepath.Join(dir, "HEAD"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

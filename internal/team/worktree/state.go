@@ -47,7 +47,7 @@ func (t *Tree) Look(ctx context.Context) (Look, error) {
 		return Look{State: Lost}, err
 	}
 	if err := t.checkIsTree(ctx); err != nil {
-		return Look{Unknown, err.Error()}, nil
+		return Look{Unknown, err.Error()}, nil //nolint:nilerr // it is what is wrong
 	}
 	switch {
 	case known == nil:

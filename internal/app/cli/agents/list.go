@@ -83,12 +83,12 @@ func runList(ctx context.Context, f *ui.Factory, o *listOptions) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ui.ExitError(fail.Interrupted)
 	}
-	err = printLook(f, all, o, bands)
+	err = printLook(f, all, o, bands) //nolint:contextcheck // lookAtTrees has its own limit
 	f.SayGone(gone)
 	return err
 }
 
-// lookAtTrees adds the worktrees of a project's agents to a look.
+// lookAtTrees adds the worktrees of a project's agents to a look. It has its own short limit.
 func lookAtTrees(p *ui.OpenProject) {
 	if p.Err == nil {
 		p.Inspector.LookAtTrees(context.Background(), p.Rows)
