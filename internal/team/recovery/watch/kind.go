@@ -19,11 +19,3 @@ var Kinds = []Kind{Waits, Down, Short, Done, Holds, Repaired, Paused}
 
 // earlier are names that kinds had in policies before.
 var earlier = map[Kind]Kind{"waiting": Waits, "crashed": Down, "context": Short}
-
-func kindNames() []string {
-	names := make([]string, len(Kinds))
-	for i, kind := range Kinds {
-		names[i] = string(kind)
-	}
-	return names
-}
