@@ -1,4 +1,4 @@
-// Package child runs this program again, beside this process or in its terminal.
+// Package child runs this program again, beside this process or in its terminal, and programs that the user names.
 package child
 
 import (

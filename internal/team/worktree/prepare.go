@@ -6,10 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +15,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/child"
 	"nbs-worker/internal/platform/folder"
 )
 
@@ -74,7 +73,7 @@ func (p *Plan) SetupProgram(argv []string) (string, error) {
 	if err := agent.CheckSetup(argv); err != nil {
 		return "", err
 	}
-	path, err := exec.LookPath(argv[0])
+	path, err := child.Find(argv[0])
 	if err != nil {
 		return "", fail.Errorf(fail.NotFound, "setup: %w", err)
 	}
@@ -107,11 +106,7 @@ func (p *Plan) Setup(ctx context.Context, argv, env []string) (err error) {
 	defer func() { err = errors.Join(err, log.Close()) }()
 	limited, cancel := context.WithTimeout(ctx, SetupLimit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, program, argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Path, env, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	failed := cmd.Run()
+	failed := (&child.Logged{Path: program, Args: argv[1:], Dir: p.Path, Env: env, Log: log}).Run(limited)
 	switch {
 	case failed == nil:
 		return nil
