@@ -14,14 +14,24 @@ A worktree is removed only by dismiss --remove-worktree, and only if nothing can
   - no merge or rebase is under way; nothing of its branch is stashed
   - each commit is in another branch or a remote one that git knows; or
     another branch has, or has had, all files as the commits leave them
-  - no other agent, and no process of yours, works in it
+  - no ignored folder holds a repository of its own
+  - no other agent, and no process of yours, works in it; on Linux: no
+    process of yours has a file of it open
 What cannot be found out counts as a reason to keep it. The processes of other users cannot
 be seen.
 
 Before the removal, a commit below refs/nbs/kept/<handle>/ keeps all files with their bytes,
 ignored ones too, and all commits that only the worktree had. Each file is deleted only if
 that commit has it. A removal that was killed goes on when it is asked for again.
-nbs-worker worktree restore <handle> brings everything back.
+If a file cannot be deleted, the rest stays beside the place of the worktree, and the error says
+where.
+
+nbs-worker worktree restore <handle> brings back each file with its bytes, each link, and
+whether a file can be run. Only you can read the files afterwards. Empty folders, times, owners
+and other rights do not come back.
+
+The kept commit is in the repository, with secrets such as .env in it, until its ref is deleted
+and git gc has run. git push --mirror sends it too.
 
 To free the space of what is kept, when you need it no more:
   git update-ref -d refs/nbs/kept/<handle>/<time>

@@ -216,10 +216,6 @@ func (k *Kept) writeAll(ctx context.Context, common git.Dir, path string) (count
 		return 0, err
 	}
 	defer root.Close()
-	head, err := (&Kept{Ref: k.Head}).tree(ctx, common)
-	if err != nil {
-		return 0, err
-	}
 	names := make([]string, 0, len(has))
 	var asked strings.Builder
 	for name, o := range has {
@@ -234,8 +230,7 @@ func (k *Kept) writeAll(ctx context.Context, common git.Dir, path string) (count
 	go func() {
 		said := bufio.NewReader(in)
 		for _, name := range names {
-			_, tracked := head[name]
-			if err := writeObject(root, said, name, has[name], tracked); err != nil {
+			if err := writeObject(root, said, name, has[name]); err != nil {
 				_ = in.CloseWithError(err)
 				wrote <- err
 				return
@@ -251,9 +246,8 @@ func (k *Kept) writeAll(ctx context.Context, common git.Dir, path string) (count
 	return len(names), err
 }
 
-// writeObject writes one file from the output of git cat-file --batch. A file that was in no commit may be a secret:
-// only its user can read it.
-func writeObject(root *os.Root, said *bufio.Reader, name string, o object, tracked bool) error {
+// writeObject writes one file from the output of git cat-file --batch.
+func writeObject(root *os.Root, said *bufio.Reader, name string, o object) error {
 	line, err := said.ReadString('\n')
 	if err != nil {
 		return err
@@ -268,7 +262,7 @@ func writeObject(root *os.Root, said *bufio.Reader, name string, o object, track
 		return err
 	}
 	content := io.LimitReader(said, size)
-	if err := writeAs(root, content, name, o.mode, tracked); err != nil {
+	if err := writeAs(root, content, name, o.mode); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, content); err != nil {
@@ -278,12 +272,10 @@ func writeObject(root *os.Root, said *bufio.Reader, name string, o object, track
 	return err
 }
 
-func writeAs(root *os.Root, content io.Reader, name, mode string, tracked bool) error {
-	var folderMode, plain fs.FileMode = 0o777, 0o666 // less the umask
-	if !tracked {
-		folderMode, plain = 0o700, 0o600
-	}
-	if err := root.MkdirAll(filepath.Dir(name), folderMode); err != nil {
+// writeAs writes a file that only its user can read: it may be a secret, and git does not keep who could read it.
+func writeAs(root *os.Root, content io.Reader, name, mode string) error {
+	const plain, executable = 0o600, 0o700
+	if err := root.MkdirAll(filepath.Dir(name), executable); err != nil {
 		return err
 	}
 	switch mode {
@@ -297,7 +289,7 @@ func writeAs(root *os.Root, content io.Reader, name, mode string, tracked bool) 
 		}
 		return root.Symlink(string(target), name)
 	case modeExecutable:
-		return writeRest(root, name, content, plain|plain>>2&0o111)
+		return writeRest(root, name, content, executable)
 	case modePlain:
 		return writeRest(root, name, content, plain)
 	}

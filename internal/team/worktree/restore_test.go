@@ -49,6 +49,24 @@ func TestForgedKeptCommit(t *testing.T) {
 	}
 }
 
+// No file comes back with more readers than it had, tracked or not.
+func TestRestoredFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("tree/build/run.sh", "x")
+	rig.Must(t, os.Chmod(w.at("tree/build/run.sh"), 0o755))
+	files := w.contents(w.tree.Path)
+	_, err := w.remove()
+	rig.Must(t, err)
+	w.restored(files)
+	for name := range files {
+		info, err := os.Lstat(w.at("tree/" + name))
+		rig.Must(t, err)
+		rig.Check(t, info.Mode()&0o077 == 0, "%s has the mode %s", name, info.Mode())
+		rig.Equal(t, info.Mode()&0o100 != 0, name == "build/run.sh", "whether %s can be run", name)
+	}
+}
+
 // A person names the place: then it can be any.
 func TestRestoreToNamedFolder(t *testing.T) {
 	t.Parallel()

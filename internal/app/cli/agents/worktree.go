@@ -142,9 +142,11 @@ func newWorktreeRestoreCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore <handle>",
 		Short: "Bring back a worktree that was removed or deleted",
-		Long: ui.WithCodes(`Brings back the worktree of a dismissed agent as it was when it was removed, with its ignored
-files: in its old folder, and on its branch, if that is free. What is kept stays kept. Files that
-were in no commit can be read only by you afterwards. No agent is started.
+		Long: ui.WithCodes(`Brings back the worktree of a dismissed agent with the files that it had when it was removed,
+ignored ones too: in its old folder, and on its branch, if that is free. Only you can read the
+files afterwards; empty folders do not come back. What is kept stays kept. No agent is started.
+
+Without --to, a worktree comes back only where worktrees are made (nbs-worker help worktrees).
 
 If the agent has a record and its worktree was deleted by hand, the worktree is brought back as
 far as git has it: as it was last staged or committed. A restore that was killed goes on when it
