@@ -1,8 +1,8 @@
 package team
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,7 +103,7 @@ func TestTenAgents(t *testing.T) {
 	c.Decode(&answers, "send", "--all", "What number?", "--wait-reply", "--timeout", e2e.Patience(), "--json")
 	c.Check(len(answers) == len(all), "%d answers", len(answers))
 	for _, a := range answers {
-		number := fmt.Sprint(30 + slices.Index(all, a.Handle))
+		number := strconv.Itoa(30 + slices.Index(all, a.Handle))
 		c.Check(a.Reply != nil && strings.Contains(*a.Reply, number), "%s does not know %s: %+v", a.Handle, number, a)
 		now := c.Session(a.Handle)
 		c.Check(now.SessionID == before[a.Handle].SessionID && now.Cwd == before[a.Handle].Cwd, "%s: %+v; before: %+v", a.Handle, now, before[a.Handle])

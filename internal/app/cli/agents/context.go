@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/platform/machine"
 )
 
@@ -83,7 +84,11 @@ func seconds(s float64) string {
 }
 
 // budgetLine formats what an agent with a budget has spent, and what follows when that is all.
-func budgetLine(f *ui.Factory, spending *agent.Spending) string {
+func budgetLine(f *ui.Factory, v *inspect.View) string {
+	spending := v.Spending
+	if spending == nil {
+		return string(v.Record.Budget) + "; what was spent cannot be read: nbs-worker cost"
+	}
 	line := spending.String() + " is spent; the next period begins " + f.When(spending.Ends)
 	if spending.Over() {
 		line += ". It gets no message until then"

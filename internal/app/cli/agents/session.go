@@ -120,10 +120,8 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 		{"Folder", folderLine(v)},
 		{"Last exit", exitLine(f, r)},
 	}...)
-	if v.Spending != nil {
-		lines = append(lines, ui.Line{"Budget", budgetLine(f, v.Spending)})
-	} else if v.Record.Budget != "" {
-		lines = append(lines, ui.Line{"Budget", string(v.Record.Budget) + "; what was spent cannot be read: nbs-worker cost"})
+	if v.Record.Budget != "" {
+		lines = append(lines, ui.Line{"Budget", budgetLine(f, &v)})
 	}
 	lines = append(lines, handedLines(f, &v.Report)...)
 	if v.Unsaved != "" {

@@ -41,6 +41,7 @@ An agent may have, and the defaults too, except for what is marked with *:
                    agent was not recorded then
   restart          no, on-failure, on-abnormal or always
   memory           true: it is observed (nbs-worker help memory)
+  budget           such as 5.00/day (nbs-worker help budgets)
   answers          false: only its terminal answers what it asks
   description *    for people
   profiles *       it starts only with up --profile, or if it is named
@@ -50,4 +51,4 @@ An agent may have, and the defaults too, except for what is marked with *:
 
 A condition is started, ready, idle (it waits for input) or first-turn-done. A file with a
 mistake starts nothing: all mistakes are told, with line and column. Nothing in the file is run
-by a shell, and there are no templates.`
+by a shell, and there are no templates. For an editor: nbs-worker team schema > team.schema.json`
