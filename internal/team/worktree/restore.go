@@ -50,6 +50,9 @@ func Restore(ctx context.Context, w Wish) (done Restored, err error) {
 	if err != nil {
 		return done, err
 	}
+	if err := mendEntries(shared); err != nil {
+		return done, err
+	}
 	if done.Kept, err = w.choose(ctx, shared); err != nil {
 		return done, err
 	}
@@ -61,9 +64,6 @@ func Restore(ctx context.Context, w Wish) (done Restored, err error) {
 	}
 	t := &Tree{Handle: w.Handle, Project: w.Project, OwnWorktree: agent.OwnWorktree{Common: shared, Branch: k.Branch, Path: cmp.Or(w.To, k.Path)}}
 	done.Path = t.Path
-	if err := mendEntries(shared); err != nil {
-		return done, err
-	}
 	if err := k.begin(ctx, t); err != nil {
 		return done, err
 	}
