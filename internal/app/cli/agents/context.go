@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/team/inspect"
 )
 
 func contextLine(f *ui.Factory, use *agent.ContextUse, bands agent.Bands) string {

@@ -141,7 +141,16 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 	if v.LastError != nil {
 		lines = append(lines, ui.Line{"Last error", errorLine(f, v.LastError)})
 	}
-	for _, previous := range r.PreviousSessions {
+	lines = append(lines, besideLines(f, &v)...)
+	for _, next := range ui.Advice(v, bands) {
+		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
+	}
+	return lines
+}
+
+// besideLines formats earlier conversations, other claudes of this one, and what is not as recorded.
+func besideLines(f *ui.Factory, v *inspect.View) (lines []ui.Line) {
+	for _, previous := range v.Record.PreviousSessions {
 		lines = append(lines, ui.Line{"Previous", fmt.Sprintf("%s until %s (%s)", previous.SessionID, f.When(previous.Until), human.Word(previous.Reason))})
 	}
 	for _, other := range v.Strangers {
@@ -149,9 +158,6 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 	}
 	for _, d := range v.Drift {
 		lines = append(lines, ui.Line{"Drift", fmt.Sprintf("%s: recorded %s, live %s", d.Field, human.Quote(d.Recorded), human.Quote(d.Live))})
-	}
-	for _, next := range ui.Advice(v, bands) {
-		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
 	}
 	return lines
 }
