@@ -21,6 +21,8 @@ var promises = map[string]string{
 	"No transcript is archived, restored or removed":  "TestSecurityRecordOfACloneForgesNoConversation TestSecurityDismissalInACloneRemovesNoConversation",
 	"A pause without your seal":                       "TestPauseLastsUntilItIsEnded",
 	"A runbook of the project runs only":              "TestProjectPageCountsWhenItIsAllowed TestLinksAreNotFollowed",
+	"A `team.yaml` starts and stops":                  "TestWhatAFileMayNot TestATeamFromItsFile TestAllowTeam",
+	"Git runs no program":                             "TestNoProgramOfTheRepositoryRuns",
 	"`allow` asks on a terminal only":                 "allow.txtar policy.txtar TestAllowSchedules",
 	"No turn is taken in a folder":                    "TestSecurityTurnNeedsTrust",
 	"Git ignores `.nbs`":                              "TestVerbHasGitIgnoreTheFolder TestGitStagesNoRecordInACloneWithAListInTheFolder",
