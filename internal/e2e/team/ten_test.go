@@ -68,10 +68,7 @@ func did(action string, handles ...string) string {
 // stays in its conversation, and knows at the end what it was told at the beginning.
 func TestTenAgents(t *testing.T) {
 	c := eachVersion(t)
-	c.Git(c.World.Project, "init", "-q")
-	c.Write(c.World.Project+"/.gitignore", ".nbs\n")
-	c.Git(c.World.Project, "add", "-A")
-	c.Git(c.World.Project, "commit", "-qm", "first")
+	c.repository(".nbs")
 	c.has(tenAgents)
 	c.is(c.says("up", "--wait", "--trust"), did("spawn", ordered...))
 	c.is(c.differs(0), did("equal", all...))

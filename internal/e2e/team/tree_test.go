@@ -2,19 +2,26 @@ package team
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/e2e"
 )
 
+// repository makes the project a git repository with a commit, which ignores these names.
+func (c *crew) repository(ignored ...string) {
+	c.Helper()
+	c.Write(c.World.Project+"/.gitignore", strings.Join(ignored, "\n")+"\n")
+	c.Git(c.World.Project, "init", "-q")
+	c.Git(c.World.Project, "add", "-A")
+	c.Git(c.World.Project, "commit", "-qm", "first")
+}
+
 // An agent of the file gets its own worktree, works there, and is as the file says afterwards.
 func TestATreeForEachAgent(t *testing.T) {
 	c := standIn(t)
 	c.Write(c.World.Project+"/a.txt", "a\n")
-	c.Write(c.World.Project+"/.gitignore", ".nbs\n")
-	c.Git(c.World.Project, "init", "-q")
-	c.Git(c.World.Project, "add", "-A")
-	c.Git(c.World.Project, "commit", "-qm", "first")
+	c.repository(".nbs")
 	c.has(`version: 1
 agents:
   alpha: {worktree: true}
@@ -47,11 +54,8 @@ agents:
 // why, and runs again with the next up.
 func TestATreeIsSetUp(t *testing.T) {
 	c := standIn(t)
-	c.Write(c.World.Project+"/.gitignore", ".nbs\nnode_modules\nready\n")
 	c.Write(c.World.Project+"/node_modules/x.js", "x\n")
-	c.Git(c.World.Project, "init", "-q")
-	c.Git(c.World.Project, "add", ".gitignore")
-	c.Git(c.World.Project, "commit", "-qm", "first")
+	c.repository(".nbs", "node_modules", "ready")
 	tree, wanted := c.World.Project+".nbs/alpha", c.World.Project+".wanted"
 	c.has(`version: 1
 agents:

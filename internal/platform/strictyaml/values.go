@@ -12,6 +12,7 @@ import (
 
 // Text reads a text. A number, or a word like yes, counts as text.
 func (r *Reader) Text(node *yaml.Node) string {
+	node = meant(node)
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" || node.Tag == "!!binary" || node.Value == "" {
 		r.Wrong(node, "a text belongs here")
 		return ""
@@ -103,13 +104,17 @@ func (r *Reader) Pairs(node *yaml.Node, what string) func(yield func(name, value
 			return
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			value := node.Content[i+1]
-			if value.Kind == yaml.AliasNode {
-				value = value.Alias
-			}
-			if !yield(node.Content[i], value) {
+			if !yield(node.Content[i], meant(node.Content[i+1])) {
 				return
 			}
 		}
 	}
+}
+
+// meant returns what an alias stands for, and another node itself.
+func meant(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
 }

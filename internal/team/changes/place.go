@@ -82,6 +82,9 @@ func (p Place) readBelow(folder string) (string, error) {
 	}
 	defer root.Close()
 	if info, err := root.Stat(p.File); err != nil || !info.Mode().IsRegular() {
+		if link, isThere := root.Lstat(p.File); isThere == nil && link.Mode()&fs.ModeSymlink != 0 {
+			return "", fail.Errorf(fail.BadInput, "%s is a link to no file in %s", human.Quote(p.File), human.Quote(folder))
+		}
 		return "", cmp.Or(err, fs.ErrNotExist)
 	}
 	file, err := root.Open(p.File)

@@ -75,7 +75,7 @@ const over teamfile.Condition = ""
 func (s *Step) acts() bool { return s.Action != Keep && s.Action != Stay }
 
 // PlanUp plans the start of a team, each agent after those that it depends on. Errors: NotFound for a name that the
-// file does not have; BadInput for a circle.
+// file does not have.
 func PlanUp(file *teamfile.File, chosen Selection, seen func(agent.Handle) Seen) ([]Step, error) {
 	named, err := Choose(file, chosen)
 	if err != nil {
@@ -84,12 +84,8 @@ func PlanUp(file *teamfile.File, chosen Selection, seen func(agent.Handle) Seen)
 	if !chosen.NoDeps {
 		named = withDependencies(file, named)
 	}
-	ordered, err := inOrder(file, named)
-	if err != nil {
-		return nil, err
-	}
-	steps := make([]Step, 0, len(ordered))
-	for _, a := range ordered {
+	var steps []Step
+	for _, a := range inOrder(file, named) {
 		step := Step{Agent: a, Action: actionOf(seen(a.Handle), chosen.names(a.Handle))}
 		for _, need := range a.DependsOn {
 			if !chosen.NoDeps && step.acts() {
@@ -108,12 +104,8 @@ func PlanDown(file *teamfile.File, chosen Selection, seen func(agent.Handle) See
 	if err != nil {
 		return nil, err
 	}
-	ordered, err := inOrder(file, named)
-	if err != nil {
-		return nil, err
-	}
 	var steps []Step
-	for _, a := range slices.Backward(ordered) {
+	for _, a := range slices.Backward(inOrder(file, named)) {
 		now := seen(a.Handle)
 		if !now.Recorded {
 			continue
@@ -140,12 +132,8 @@ func PlanRestart(file *teamfile.File, chosen Selection, seen func(agent.Handle) 
 	if err != nil {
 		return nil, err
 	}
-	ordered, err := inOrder(file, named)
-	if err != nil {
-		return nil, err
-	}
 	var steps []Step
-	for _, a := range ordered {
+	for _, a := range inOrder(file, named) {
 		if now := seen(a.Handle); now.Recorded && !now.Stopped || chosen.names(a.Handle) {
 			steps = append(steps, Step{Agent: a, Action: Restart})
 		}

@@ -46,7 +46,8 @@ agents:
     settings: ./claude/carol.json
   dave: {model: default}
 groups:
-  all-of-it: [alice, Bob]
+  all-of-it: [&first alice, Bob]
+  one: [*first]
 `
 
 func TestParse(t *testing.T) {
@@ -72,7 +73,7 @@ func TestParse(t *testing.T) {
 			},
 			{Handle: "dave", ClaudesModel: true, PermissionMode: "acceptEdits", Restart: "on-failure", Environment: usual, Memory: true},
 		},
-		Groups: []Group{{"all-of-it", []agent.Handle{"alice", "bob"}}},
+		Groups: []Group{{"all-of-it", []agent.Handle{"alice", "bob"}}, {"one", []agent.Handle{"alice"}}},
 	}, got)
 	members, err := got.Members("ALL-of-it")
 	rig.Check(t, err == nil && len(members) == 2, "%v, %v", members, err)
