@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -45,6 +46,23 @@ func TestWhoIsAboveAndBelow(t *testing.T) {
 	carrying, err = m.Carrying("MARK", "i")
 	_, known := m.Environ(12)
 	rig.Check(t, err == nil && len(carrying) == 0 && errors.Is(known, machine.ErrUnknown), "of hidden environments: %v, %v, %v", carrying, err, known)
+}
+
+// A process that has just begun a namespace of its own can be asked a moment later. One that cannot be asked is an error,
+// unless it is another user's.
+func TestWhoUsesAFolder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		table := family()
+		table.Add(14, fake.Process{Folder: "/srv/sub", Begun: time.Now().Add(time.Second / 2)})
+		table.Add(15, fake.Process{Opened: []string{"/srv/log"}})
+		table.Add(16, fake.Process{Folder: "/srv", Owner: 4711, Begun: time.Now().Add(time.Hour)})
+		found, err := table.Machine().In("/srv")
+		rig.Check(t, err == nil && slices.Equal(found, []machine.Use{{PID: 12}, {PID: 14}, {PID: 15, File: "/srv/log"}}), "%v, %v", found, err)
+		table.Add(17, fake.Process{Begun: time.Now().Add(time.Hour)})
+		_, err = table.Machine().In("/srv")
+		rig.Check(t, errors.Is(err, os.ErrPermission), "%v", err)
+	})
 }
 
 // Who gets the pid of a process that was asked for is another one.

@@ -2,14 +2,17 @@ package machine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/clock"
 )
 
 // Carrying returns the live processes of this user in whose start environment the variable has the value. A process
@@ -127,17 +130,32 @@ func (m *Machine) In(folder string) (found []Use, err error) {
 		folder = real
 	}
 	for _, pid := range pids {
-		use, err := m.use(pid, folder)
-		switch {
-		case err == nil && use != nil:
+		use, err := m.answer(pid, folder)
+		if err != nil {
+			return nil, fmt.Errorf("the folder and the files of process %d: %w", pid, err)
+		}
+		if use != nil {
 			found = append(found, *use)
-		case err != nil && !errors.Is(err, os.ErrNotExist) && pid != 1 && m.IsOurs(pid): // one that is ending has none
-			if _, gone := m.Identify(pid); gone == nil {
-				return nil, fmt.Errorf("the folder and the files of process %d: %w", pid, err)
-			}
 		}
 	}
 	return found, nil
+}
+
+// answer returns how a process uses a folder; nil if it does not, is ending or is not ours. One that has just begun a user
+// namespace can be asked as soon as it runs its program.
+func (m *Machine) answer(pid int, folder string) (use *Use, err error) {
+	const soon = time.Second
+	late := clock.Poll(context.Background(), soon, func() (bool, error) {
+		if use, err = m.use(pid, folder); err == nil || errors.Is(err, os.ErrNotExist) || pid == 1 || !m.IsOurs(pid) {
+			return true, nil
+		}
+		_, gone := m.Identify(pid)
+		return gone != nil, nil
+	})
+	if late == nil {
+		return use, nil
+	}
+	return nil, err
 }
 
 // use returns how a process uses a folder; nil if it does not.

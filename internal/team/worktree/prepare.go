@@ -103,7 +103,8 @@ func (p *Plan) Setup(ctx context.Context, argv, env []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
+	// A process that this one starts meanwhile may have the log for a moment, with its lock.
+	defer func() { err = errors.Join(err, unix.Flock(int(log.Fd()), unix.LOCK_UN), log.Close()) }()
 	limited, cancel := context.WithTimeout(ctx, SetupLimit)
 	defer cancel()
 	failed := (&child.Logged{Path: program, Args: argv[1:], Dir: p.Path, Env: env, Log: log}).Run(limited)
@@ -120,7 +121,7 @@ func (p *Plan) Setup(ctx context.Context, argv, env []string) (err error) {
 		Hint("the worktree stays; the next start runs it again")
 }
 
-// openLog opens an empty log. The program that writes to it holds a lock on it, and so does what it leaves running.
+// openLog opens an empty log. The program that writes to it holds a lock on it, also if this process is killed.
 func openLog(path string) (*os.File, error) {
 	const private = 0o600
 	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, private)

@@ -27,6 +27,7 @@ type Process struct {
 	Opened   []string
 	Program  string // path
 	Owner    int
+	Begun    time.Time // until then its folder cannot be read
 	Ending   bool
 	Halted   bool
 }
@@ -151,6 +152,9 @@ func text(words []string) []byte {
 
 func (k kernel) Folder(pid int) (string, error) {
 	p, err := k.at(pid)
+	if err == nil && time.Now().Before(p.Begun) {
+		err = os.ErrPermission
+	}
 	return p.Folder, err
 }
 
