@@ -43,4 +43,5 @@ list shows the branch of each worktree, and how many files differ from its last 
 
 doctor finds a worktree that was moved, deleted or unlocked, and says how to mend that; --fix
 locks it. If one was deleted by hand, worktree restore <handle> brings back what git has of it.
-dismiss without --remove-worktree leaves a worktree where it is, and unlocks it.`
+dismiss without --remove-worktree leaves a worktree where it is, and unlocks it. A later agent
+of that handle and branch works in it: spawn <handle> --worktree. So it does after a restore.`

@@ -70,7 +70,7 @@ func TestAgentWithItsOwnWorktree(t *testing.T) {
 	m.Check(m.Git(tree, "status", "--porcelain") == "", "the restored tree is changed")
 }
 
-// dismiss alone leaves the tree, and the next spawn does not take it from its user.
+// dismiss alone leaves the tree, and the next spawn of that agent works in it as it is.
 func TestDismissLeavesAWorktree(t *testing.T) {
 	m := standIn(t)
 	tree := m.withTree()
@@ -78,7 +78,10 @@ func TestDismissLeavesAWorktree(t *testing.T) {
 	r := m.NBS("dismiss", "alpha")
 	m.MustSay(r.String(), "exit code 0", "its worktree stays: ")
 	m.Check(!strings.Contains(m.Git(m.World.Project, "worktree", "list", "--porcelain"), "locked"), "it is still locked")
+	m.Git(tree, "switch", "-qc", "other")
 	m.Refused(5, "git has another worktree at", "spawn", "alpha", "--worktree")
+	m.Git(tree, "switch", "-q", "nbs/alpha")
+	m.OK("spawn", "alpha", "--worktree", "--trust")
 	text, err := os.ReadFile(tree + "/new.txt")
 	m.Check(err == nil && string(text) == "new\n", "%s, %v", text, err)
 }

@@ -41,8 +41,17 @@ agents:
 	c.WaitState("alpha", "idle")
 	c.is(c.Session("alpha").Cwd, c.World.Project+".nbs/alpha")
 
+	c.Write(c.World.Project+".nbs/beta/new.txt", "new\n")
+	c.OK("dismiss", "beta")
+	c.is(c.says("up", "beta"), "beta:spawn")
+	c.is(e2e.Read(c.T, c.Session("beta").Cwd+"/new.txt"), "new\n")
+
 	c.Write(c.World.Project+".nbs/alpha/.env", "KEY=1\n")
 	c.Write(c.World.Project+"/.git/info/exclude", ".env\n")
+	c.OK("dismiss", "alpha", "--remove-worktree")
+	c.OK("worktree", "restore", "alpha")
+	c.is(c.says("up", "alpha"), "alpha:spawn")
+	c.is(e2e.Read(c.T, c.Session("alpha").Cwd+"/.env"), "KEY=1\n")
 	c.OK("dismiss", "alpha", "--remove-worktree")
 	c.Write(c.World.Project+".nbs/alpha/other", "")
 	c.Refused(5, "--to DIR", "worktree", "restore", "alpha")

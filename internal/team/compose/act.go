@@ -91,7 +91,7 @@ func (t *Team) bringBack(ctx context.Context, a *teamfile.Agent, want agent.Spec
 		resume.Cwd = want.Cwd
 	}
 	if len(differs) > 0 {
-		if _, err := t.Set(ctx, a.Handle, SetOf(&want)); err != nil {
+		if _, err := t.Set(ctx, a.Handle, SetOf(&want, a)); err != nil {
 			return supervisor.Started{}, err
 		}
 	}

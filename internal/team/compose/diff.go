@@ -34,7 +34,7 @@ func Compare(r *agent.Record, a *teamfile.Agent, want agent.Spec) []Difference {
 	have := r.Spec
 	have.PermissionMode, have.Restart.Policy = have.LaunchPermissionMode(), have.LaunchRestart()
 	var found []Difference
-	for _, c := range SetOf(&want).Apply(&have) {
+	for _, c := range SetOf(&want, a).Apply(&have) {
 		d := Difference{Field: strings.ReplaceAll(c.Field, "-", "_"), From: c.From, To: c.To, Takes: TakesRestart}
 		switch {
 		case c.Now:

@@ -24,7 +24,10 @@ type Home struct {
 func (h *Home) Spec(a *teamfile.Agent) (agent.Spec, error) {
 	spec := agent.Spec{
 		Handle: a.Handle, Model: cmp.Or(a.Model, h.Model), PermissionMode: cmp.Or(a.PermissionMode, h.Mode), ClaudeArgs: a.ClaudeArgs, Settings: a.Settings,
-		Cwd: filepath.Join(h.Project, a.WorkingDir), InitialPrompt: strings.TrimSpace(a.Prompt), Memory: a.Memory, NoAnswers: a.NoAnswers, Budget: a.Budget,
+		Cwd: filepath.Join(h.Project, a.WorkingDir), InitialPrompt: strings.TrimSpace(a.Prompt), Memory: a.Memory, NoAnswers: a.NoAnswers,
+	}
+	if a.Budget != nil {
+		spec.Budget = *a.Budget
 	}
 	if filepath.IsAbs(a.WorkingDir) {
 		spec.Cwd = filepath.Clean(a.WorkingDir)
@@ -58,10 +61,11 @@ func (h *Home) environment(written map[string]string) (map[string]string, error)
 	return env, nil
 }
 
-// SetOf returns the change that brings a record to a spec, except for its folder.
-func SetOf(spec *agent.Spec) supervisor.Set {
+// SetOf returns the change that brings a record to the spec of an agent in the file, except for its folder. A budget that
+// the file does not name stays.
+func SetOf(spec *agent.Spec, a *teamfile.Agent) supervisor.Set {
 	return supervisor.Set{
 		Model: &spec.Model, PermissionMode: &spec.PermissionMode, Prompt: &spec.InitialPrompt, Restart: &spec.Restart.Policy,
-		Memory: &spec.Memory, Answers: new(!spec.NoAnswers), Budget: &spec.Budget, Args: &spec.ClaudeArgs, Env: &spec.Env, Settings: &spec.Settings,
+		Memory: &spec.Memory, Answers: new(!spec.NoAnswers), Budget: a.Budget, Args: &spec.ClaudeArgs, Env: &spec.Env, Settings: &spec.Settings,
 	}
 }

@@ -49,8 +49,8 @@ type Agent struct {
 	PromptFile     string // relative to the file, in its folder or below it; excludes Prompt
 	Memory         bool
 	NoAnswers      bool
-	Budget         agent.Budget // "": no limit
-	Worktree       *Worktree    // nil: none is made
+	Budget         *agent.Budget // nil: what set has given stays
+	Worktree       *Worktree     // nil: none is made
 }
 
 // Worktree says how the worktree of an agent is made.

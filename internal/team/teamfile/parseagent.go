@@ -126,7 +126,7 @@ func (p *parser) shared(d *draft, what string, has map[string]*yaml.Node) {
 		d.NoAnswers = !p.Yes(node, what+": answers")
 	}
 	if node := has["budget"]; node != nil {
-		d.Budget = checked(p, node, what+": budget", agent.ParseBudget)
+		d.Budget = new(checked(p, node, what+": budget", agent.ParseBudget))
 	}
 	p.place(d, what, has)
 }

@@ -25,7 +25,10 @@ func Of(project string, records []agent.Record) *File {
 func agentOf(project string, s *agent.Spec) Agent {
 	a := Agent{
 		Handle: s.Handle, Model: s.Model, ClaudesModel: s.Model == "", PermissionMode: s.LaunchPermissionMode(), ClaudeArgs: s.ClaudeArgs, Settings: s.Settings,
-		Restart: s.LaunchRestart(), Prompt: s.InitialPrompt, Memory: s.Memory, NoAnswers: s.NoAnswers, Budget: s.Budget,
+		Restart: s.LaunchRestart(), Prompt: s.InitialPrompt, Memory: s.Memory, NoAnswers: s.NoAnswers,
+	}
+	if s.Budget != "" {
+		a.Budget = &s.Budget
 	}
 	for name, value := range s.Env {
 		if a.Environment == nil {
@@ -98,6 +101,10 @@ func (a *Agent) node() *yaml.Node {
 	if a.Restart == agent.RestartNo {
 		restart = ""
 	}
+	budget := ""
+	if a.Budget != nil {
+		budget = a.Budget.Word()
+	}
 	node := mapping(
 		"description", text(a.Description),
 		"profiles", list(a.Profiles),
@@ -112,7 +119,7 @@ func (a *Agent) node() *yaml.Node {
 		"working_dir", text(a.WorkingDir),
 		"worktree", a.Worktree.node(),
 		"restart", text(restart),
-		"budget", text(string(a.Budget)),
+		"budget", text(budget),
 		"prompt", text(a.Prompt),
 		"prompt_file", text(a.PromptFile),
 	)

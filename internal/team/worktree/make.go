@@ -30,7 +30,7 @@ type Plan struct {
 	Tree
 	Main      string // the working tree that the project is in
 	NewBranch bool
-	Left      bool // a killed command has made it, at least in part
+	Left      bool // it is there, at least in part: a command was killed, its agent was dismissed, or it was restored
 }
 
 // NewPlan checks everything that can be checked before a tree is made, and changes nothing. Errors: NotFound outside of
@@ -117,7 +117,8 @@ func begin(ctx context.Context, main git.Dir, branch, base string) (commit strin
 	return cmp.Or(fork, tip), false, nil
 }
 
-// checkFree checks that neither the folder nor the branch is in use, unless a killed command has left this very tree.
+// checkFree checks that neither the folder nor the branch is in use, unless this very tree was left: by a killed command,
+// a dismissal or a restore.
 func (p *Plan) checkFree(ctx context.Context) error {
 	all, err := entries(ctx, p.common())
 	if err != nil {
@@ -129,7 +130,7 @@ func (p *Plan) checkFree(ctx context.Context) error {
 		case at && e.isLocked && e.locked == p.reason() && (e.branch == p.Branch || e.branch == ""):
 			p.Left = true
 			return nil
-		case at && !e.isLocked && (e.branch == p.Branch || e.branch == "") && p.isHalfMade(ctx):
+		case at && !e.isLocked && (e.branch == p.Branch || e.branch == "" && p.isHalfMade(ctx)):
 			p.Left = true
 			return nil
 		case at && e.isGone && !folder.Exists(p.Path):

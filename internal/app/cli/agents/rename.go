@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"
+	"nbs-worker/internal/team/teamfile"
 )
 
 func newRenameCmd(f *ui.Factory) *cobra.Command {
@@ -76,6 +77,9 @@ func runRename(ctx context.Context, f *ui.Factory, rename supervisor.Rename) err
 	}
 	if err != nil {
 		return err
+	}
+	if file, err := teamfile.Open(s.Project.Store.Project(), ""); err == nil && file.File.Agent(renamed.From) != nil {
+		f.Hint("team.yaml still names %s, and up would start a second agent: write %s there", renamed.From, rename.To)
 	}
 	r := &renamed.Record
 	words := fmt.Sprintf("was %s, session %s", renamed.From, r.SessionID)

@@ -41,7 +41,8 @@ An agent may have, and the defaults too, except for what is marked with *:
                    agent was not recorded then
   restart          no, on-failure, on-abnormal or always
   memory           true: it is observed (nbs-worker help memory)
-  budget           such as 5.00/day (nbs-worker help budgets)
+  budget           such as 5.00/day, or off; without it, what set has given
+                   stays (nbs-worker help budgets)
   answers          false: only its terminal answers what it asks
   description *    for people
   profiles *       it starts only with up --profile, or if it is named
