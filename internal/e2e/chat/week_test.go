@@ -159,10 +159,18 @@ func (f *family) asks(at told.Place, text, answer string) telegram.Message {
 	return m
 }
 
-// due notes that a schedule runs within the next moments, and tells a place.
-func (f *family) due(at told.Place, prompt string) {
+// due notes that a schedule runs within the next moments, and tells a place: a server that is killed leaves that to the
+// next one, which says when it was due.
+func (f *family) due(at told.Place, when, prompt string) {
+	f.Helper()
+	answer := "You said: " + prompt
+	zone, err := time.LoadLocation("Europe/Berlin")
+	f.Must(err)
+	due, err := time.Parse(time.RFC3339, when)
+	f.Must(err)
+	late := due.In(zone).Format("This was due at 15:04 on 2 January.") + "\n\n" + answer
 	f.said = append(f.said, told.Said{
-		Place: at, Text: prompt, Wants: []string{"You said: " + prompt}, Aside: true, From: time.Now(), Until: time.Now().Add(rig.Scaled(time.Minute)),
+		Place: at, Text: prompt, Wants: []string{answer, late}, Aside: true, From: time.Now(), Until: time.Now().Add(rig.Scaled(time.Minute)),
 	})
 }
 
@@ -235,7 +243,7 @@ func (f *family) live(days ...int) {
 	for _, day := range days {
 		due := week[day]
 		f.serves(f.before(due.night))
-		f.due(f.food, night)
+		f.due(f.food, due.night, night)
 		if day == sunday {
 			f.working(night)
 			f.crash()
@@ -243,7 +251,7 @@ func (f *family) live(days ...int) {
 		}
 		f.settled()
 		f.serves(f.before(due.morning))
-		f.due(ann, morning)
+		f.due(ann, due.morning, morning)
 		f.lives(day)
 		f.settled()
 	}
