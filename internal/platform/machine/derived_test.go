@@ -57,10 +57,10 @@ func TestWhoUsesAFolder(t *testing.T) {
 		table.Add(14, fake.Process{Folder: "/srv/sub", Begun: time.Now().Add(time.Second / 2)})
 		table.Add(15, fake.Process{Opened: []string{"/srv/log"}})
 		table.Add(16, fake.Process{Folder: "/srv", Owner: 4711, Begun: time.Now().Add(time.Hour)})
-		found, err := table.Machine().In("/srv")
+		found, err := table.Machine().In(t.Context(), "/srv")
 		rig.Check(t, err == nil && slices.Equal(found, []machine.Use{{PID: 12}, {PID: 14}, {PID: 15, File: "/srv/log"}}), "%v, %v", found, err)
 		table.Add(17, fake.Process{Begun: time.Now().Add(time.Hour)})
-		_, err = table.Machine().In("/srv")
+		_, err = table.Machine().In(t.Context(), "/srv")
 		rig.Check(t, errors.Is(err, os.ErrPermission), "%v", err)
 	})
 }

@@ -121,7 +121,7 @@ type Use struct {
 // In returns the processes that work in a folder or below it, or have a file there open. Those of other users cannot be
 // asked, and in some containers neither can the first process. What this process itself has open is left out. On macOS
 // open files are not seen. Errors: another process of this user cannot be asked, although it lives.
-func (m *Machine) In(folder string) (found []Use, err error) {
+func (m *Machine) In(ctx context.Context, folder string) (found []Use, err error) {
 	pids, err := m.kernel.PIDs()
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (m *Machine) In(folder string) (found []Use, err error) {
 		folder = real
 	}
 	for _, pid := range pids {
-		use, err := m.answer(pid, folder)
+		use, err := m.answer(ctx, pid, folder)
 		if err != nil {
 			return nil, fmt.Errorf("the folder and the files of process %d: %w", pid, err)
 		}
@@ -143,9 +143,9 @@ func (m *Machine) In(folder string) (found []Use, err error) {
 
 // answer returns how a process uses a folder; nil if it does not, is ending or is not ours. One that has just begun a user
 // namespace can be asked as soon as it runs its program.
-func (m *Machine) answer(pid int, folder string) (use *Use, err error) {
+func (m *Machine) answer(ctx context.Context, pid int, folder string) (use *Use, err error) {
 	const soon = time.Second
-	late := clock.Poll(context.Background(), soon, func() (bool, error) {
+	late := clock.Poll(ctx, soon, func() (bool, error) {
 		if use, err = m.use(pid, folder); err == nil || errors.Is(err, os.ErrNotExist) || pid == 1 || !m.IsOurs(pid) {
 			return true, nil
 		}

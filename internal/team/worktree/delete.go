@@ -30,7 +30,7 @@ func (r *Removal) delete(ctx context.Context, aside string, kept *Kept) error {
 	}
 	d := deletion{r, aside, kept, isPartial(root, has)}
 	files, folders, strange := r.compare(root, has, len(kept.Head))
-	if found, err := r.Machine.In(r.within(aside)); err != nil || len(found) > 0 {
+	if found, err := r.Machine.In(ctx, r.within(aside)); err != nil || len(found) > 0 {
 		strange = append(strange, "a process uses it")
 	}
 	if len(strange) > 0 {

@@ -74,7 +74,7 @@ func (t *Tree) Obstacles(ctx context.Context, m *machine.Machine, ended bool) []
 		all = append(all, found...)
 	}
 	if ended {
-		found, err := t.processes(m)
+		found, err := t.processes(ctx, m)
 		if err != nil {
 			found = append(found, unknown("which processes are in it", err))
 		}
@@ -222,8 +222,8 @@ func (t *Tree) midway(ctx context.Context) (all []Obstacle, err error) {
 
 // processes finds the processes that work in the tree, this one too, and those that have a file of it open. Those of
 // other users cannot be asked.
-func (t *Tree) processes(m *machine.Machine) (all []Obstacle, err error) {
-	found, err := m.In(t.Path)
+func (t *Tree) processes(ctx context.Context, m *machine.Machine) (all []Obstacle, err error) {
+	found, err := m.In(ctx, t.Path)
 	if err != nil {
 		return nil, err
 	}
