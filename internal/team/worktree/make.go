@@ -130,7 +130,7 @@ func (p *Plan) checkFree(ctx context.Context) error {
 		case at && e.isLocked && e.locked == p.reason() && (e.branch == p.Branch || e.branch == ""):
 			p.Left = true
 			return nil
-		case at && !e.isLocked && (e.branch == p.Branch || e.branch == "" && p.isHalfMade(ctx)):
+		case at && !e.isLocked && folder.Exists(p.Path) && (e.branch == p.Branch || e.branch == "" && p.isHalfMade(ctx)):
 			p.Left = true
 			return nil
 		case at && e.isGone && !folder.Exists(p.Path):
