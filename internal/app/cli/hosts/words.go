@@ -1,0 +1,163 @@
+package hosts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/caller"
+)
+
+// verb is the verb of a command line, and what of it names hosts.
+type verb struct {
+	cmd  *cobra.Command
+	name string // as in powers
+	all  bool   // --hosts
+	at   []part
+}
+
+// part is the command line for one host.
+type part struct {
+	host string // "": this machine
+	args []string
+}
+
+// mayName reports whether a command line may name a host. It is asked of each, and fast.
+func mayName(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--host") || strings.LastIndexByte(arg, '@') > 0
+	})
+}
+
+// verbOf reads a command line. It returns nil if the line cannot be read, which the verb itself reports.
+func verbOf(f *ui.Factory) *verb {
+	root := f.Tree(f.Args...)
+	cmd, rest, err := root.Find(f.Args)
+	if err != nil {
+		return nil
+	}
+	cmd.InitDefaultHelpFlag()
+	if cmd.ParseFlags(rest) != nil || cmd.Flags().Changed("help") {
+		return nil
+	}
+	v := &verb{cmd: cmd, name: strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")}
+	v.all, _ = cmd.Flags().GetBool("hosts")
+	return v
+}
+
+// split sorts the words of a command line by hosts: by the named one, or by those of its handles.
+func (v *verb) split(args []string, named string, known host.Hosts) error {
+	words := v.cmd.Flags().Args()
+	var handles []placed
+	places := map[string]bool{}
+	for _, word := range words[:v.handles(len(words))] {
+		p := placed{word: word, rest: word, at: named}
+		if rest, at := host.Split(word); at != "" && named == "" {
+			p.rest, p.at = rest, at
+		}
+		handles, places[p.at] = append(handles, p), true
+	}
+	if len(handles) == 0 {
+		places[named] = true
+	}
+	for _, at := range slices.Sorted(maps.Keys(places)) {
+		if at != "" {
+			if _, err := known.Find(at); err != nil {
+				return err
+			}
+		}
+		v.at = append(v.at, part{at, v.lineFor(at, withoutHost(args), handles)})
+	}
+	return nil
+}
+
+// placed is a handle or key of a command line.
+type placed struct{ word, rest, at string }
+
+// lineFor returns the command line for one place, with its handles and no others.
+func (v *verb) lineFor(at string, args []string, handles []placed) (line []string) {
+	path := strings.Fields(v.name)
+	for _, arg := range args {
+		switch {
+		case len(path) > 0 && arg == path[0]:
+			path = path[1:]
+		case len(handles) > 0 && arg == handles[0].word:
+			h := handles[0]
+			handles = handles[1:]
+			if h.at != at {
+				continue
+			}
+			arg = h.rest
+		}
+		line = append(line, arg)
+	}
+	return line
+}
+
+// handles returns how many of the first n words are handles or keys.
+func (v *verb) handles(n int) int {
+	switch use := v.cmd.Use; {
+	case strings.Contains(use, "TEXT | -") && strings.Contains(use, "<handle>..."): // send: the last is the text
+		if file := v.cmd.Flags().Lookup("file"); file != nil && file.Changed {
+			return n
+		}
+		return max(n-1, 0)
+	case strings.Contains(use, "<handle>...") || strings.Contains(use, "<key>}..."):
+		return n
+	case strings.Contains(use, "<handle>") || strings.Contains(use, "<key>"):
+		return min(n, 1)
+	default:
+		return 0
+	}
+}
+
+// withoutHost returns a command line without --host and --hosts.
+func withoutHost(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+			return append(out, args[i:]...)
+		case arg == "--host":
+			i++
+		case strings.HasPrefix(arg, "--host=") || strings.HasPrefix(arg, "--hosts"):
+		default:
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+// atDesk are the verbs that need this machine's terminal, or serve it: they cannot be run at a host.
+var atDesk = []string{
+	"dash", "serve", "serve check", "serve setup telegram", "watch", "memory work", "hook", "statusline", "status-line",
+	"run", "project list", "project forget", "completion",
+}
+
+// check refuses a verb that cannot be run at a host.
+func (v *verb) check() error {
+	if slices.Contains(atDesk, v.name) || strings.HasPrefix(v.name, "host ") || v.name == "" {
+		return fail.Errorf(fail.BadInput, "%s cannot be run at a host from here", human.Quote(v.name)).
+			Hint("go there: ssh DESTINATION")
+	}
+	return nil
+}
+
+// keeps reports whether a verb changes something, so that it goes on without a reader.
+func (v *verb) keeps(powers map[string]caller.Rule) bool {
+	switch v.name {
+	case "send", "tell", "doctor", "outbox deliver":
+		return true
+	case "changes", "next":
+		return false
+	default:
+		rule := powers[v.name]
+		return rule.Right != caller.Anyone && rule.Right != caller.Member
+	}
+}

@@ -1,0 +1,179 @@
+// Package link asks a host to run nbs-worker, by the user's own ssh.
+//
+// A host is spoken to by one connection: "ssh DEST nbs-worker host serve", with frames on its stdin and stdout, and
+// many requests at a time. A request is a command line for the project there, under an id. The host runs it as a
+// process of its own (package jobs), so that a cut connection does not end it. [Link] connects again and asks what
+// became of the same id: the host never runs it twice, and its output goes on at the byte that was missing.
+package link
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+)
+
+// Request is a command line for a host.
+type Request struct {
+	ID       string   `json:"id"` // a UUID; to ask again what became of it
+	Folder   string   `json:"folder"`
+	Args     []string `json:"args"`
+	Keep     bool     `json:"keep"` // it changes something: without a reader it goes on
+	HasInput bool     `json:"input"`
+}
+
+// NewRequest returns a request for the project of a host.
+func NewRequest(h host.Host, keep bool, args ...string) Request {
+	return Request{ID: uuid.NewString(), Folder: h.Folder, Args: args, Keep: keep}
+}
+
+// Streams are the stdin, stdout and stderr of a request. Stdin is read again from its beginning after a cut.
+type Streams struct {
+	In       io.ReadSeeker // nil: none
+	Out, Err io.Writer
+}
+
+// Limits bound how long a host is waited for.
+type Limits struct {
+	Contact time.Duration // without any connection, after one was cut
+	Parting time.Duration // for the end of a command that was interrupted
+}
+
+// Usual are the limits of a command that a person waits for.
+var Usual = Limits{Contact: 30 * time.Second, Parting: 10 * time.Second}
+
+// Link is the way to a host. It connects when it is first used, and again after a cut.
+type Link struct {
+	Host   host.Host
+	Limits Limits
+	Log    io.Writer // gets what ssh writes to stderr
+
+	mu   sync.Mutex
+	conn *conn
+}
+
+// Close ends the connection. What was begun at the host goes on.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		l.conn.close()
+		l.conn = nil
+	}
+}
+
+// Run has a request done and returns its exit code. A cancelled context interrupts the command there. Errors: those of
+// an unreachable host, which say so if the fate of the request is not known; BadInput, Conflict from the host.
+func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err error) {
+	r.HasInput = s.In != nil
+	x := &exchange{question: question{Request: r}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1)}
+	hurry, leave := l.hurry(ctx)
+	defer leave()
+	var sent bool
+	for wait := newBackoff(l.Limits.Contact); ; {
+		c, err := l.connected(hurry)
+		if err == nil {
+			sent = true
+			wait.reached()
+			var a answer
+			if a, err = c.do(ctx, hurry, x); err == nil {
+				return l.result(r, a)
+			}
+		}
+		if !sent {
+			return 0, err
+		}
+		if hurry.Err() != nil || !wait.again(hurry, err) {
+			return 0, l.unknown(r, err)
+		}
+	}
+}
+
+// hurry returns a context that ends some time after another.
+func (l *Link) hurry(ctx context.Context) (context.Context, context.CancelFunc) {
+	hurry, leave := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(l.Limits.Parting, func() { leave(context.Cause(ctx)) })
+	})
+	return hurry, func() { stop(); leave(nil) }
+}
+
+// connected returns the connection, a new one if the last has ended.
+func (l *Link) connected(ctx context.Context) (*conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		select {
+		case <-l.conn.ended:
+			l.conn = nil
+		default:
+			return l.conn, nil
+		}
+	}
+	c, err := dial(ctx, l.Host, l.Log)
+	if err != nil {
+		return nil, err
+	}
+	l.conn = c
+	return c, nil
+}
+
+// result returns the exit code of an answer.
+func (l *Link) result(r Request, a answer) (int, error) {
+	switch {
+	case a.Refused != "":
+		return 0, fail.Errorf(fail.Failed, "%s refuses: %s", l.Host.Name, a.Refused)
+	case a.Killed:
+		return 0, fail.Errorf(fail.Failed, "the command was killed at %s; what it has done is not known", l.Host.Name).
+			Hint("nbs-worker --host %s list", l.Host.Name)
+	default:
+		return a.Code, nil
+	}
+}
+
+// unknown adds to an error that the host has been asked, and does not say what became of it.
+func (l *Link) unknown(r Request, err error) error {
+	if !r.Keep {
+		return err
+	}
+	asked := fail.Errorf(fail.KindOf(err), "%w; the command may go on there", err)
+	if errors.Is(err, context.Canceled) {
+		asked = fail.Errorf(fail.Interrupted, "the command may go on at %s", l.Host.Name)
+	}
+	return asked.Hint("to see what became of it: nbs-worker host result %s %s", l.Host.Name, r.ID)
+}
+
+// backoff waits between attempts to connect.
+type backoff struct {
+	limit, pause time.Duration
+	since        time.Time // no connection
+}
+
+func newBackoff(limit time.Duration) *backoff { return &backoff{limit: limit, since: time.Now()} }
+
+// reached begins a new count.
+func (b *backoff) reached() { b.pause, b.since = 0, time.Time{} }
+
+// again waits, and returns false if it should not be tried again: the limit is over, or the reason does not pass.
+func (b *backoff) again(ctx context.Context, err error) bool {
+	const first, last = 100 * time.Millisecond, 5 * time.Second
+	if b.since.IsZero() {
+		b.since = time.Now()
+	}
+	if un, is := errors.AsType[*Unreachable](err); is && !un.Reason.Passes() || time.Since(b.since) > b.limit {
+		return false
+	}
+	b.pause = min(max(2*b.pause, first), last)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(b.pause):
+		return true
+	}
+}

@@ -1,0 +1,96 @@
+package link
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/human"
+)
+
+// Reason is why a host cannot be reached.
+type Reason int
+
+// The reasons.
+const (
+	Cut       Reason = iota // the connection ended, or ssh does not say why
+	TimedOut                // it did not answer in time
+	Down                    // it refuses connections, or there is no way to it
+	Unknown                 // its name is not known
+	HostKey                 // its key is not the known one
+	Refused                 // it does not let the user in
+	NoProgram               // it has no nbs-worker, or one that cannot speak with this one
+)
+
+// Passes reports whether the reason may pass by itself.
+func (r Reason) Passes() bool { return r <= Down }
+
+// signs are what ssh, or the shell of a host, writes for a reason. ssh has no exit codes for them.
+var signs = []struct {
+	reason Reason
+	words  string
+}{
+	{HostKey, "host key verification failed"},
+	{HostKey, "remote host identification has changed"},
+	{Refused, "permission denied"},
+	{Refused, "too many authentication failures"},
+	{Unknown, "could not resolve hostname"},
+	{NoProgram, "command not found"},
+	{NoProgram, "no such file or directory"},
+	{NoProgram, "not found"},
+	{TimedOut, "timed out"},
+	{TimedOut, "timeout, server"},
+	{Down, "connection refused"},
+	{Down, "no route to host"},
+	{Down, "network is unreachable"},
+	{Down, "network is down"},
+}
+
+// ReasonOf reads from what ssh wrote to stderr why it could not connect.
+func ReasonOf(said string) Reason {
+	said = strings.ToLower(said)
+	for _, sign := range signs {
+		if strings.Contains(said, sign.words) {
+			return sign.reason
+		}
+	}
+	return Cut
+}
+
+// Unreachable is the error that a host cannot be reached.
+type Unreachable struct {
+	Host   host.Host
+	Reason Reason
+	Said   string // the last line of ssh
+}
+
+func (e *Unreachable) Error() string {
+	words := map[Reason]string{
+		Cut: "the connection ended", TimedOut: "it did not answer in time", Down: "it refuses connections",
+		Unknown: "its name is not known", HostKey: "its key is not the known one", Refused: "it does not let you in",
+		NoProgram: "it has no nbs-worker in the PATH of a command by ssh",
+	}[e.Reason]
+	text := fmt.Sprintf("%s is unreachable: %s", e.Host.Name, words)
+	if e.Said != "" {
+		text += ": " + human.Legible(e.Said)
+	}
+	return text
+}
+
+// unreachable returns the error with its kind and what to do.
+func unreachable(h host.Host, said string) error {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	e := &Unreachable{Host: h, Reason: ReasonOf(said), Said: lines[len(lines)-1]}
+	if e.Reason.Passes() {
+		return fail.Errorf(fail.TimedOut, "%w", e).Hint("to see what is wrong: nbs-worker host check %s", h.Name)
+	}
+	hint := map[Reason]string{
+		Unknown:   "name it as ssh does: nbs-worker host add " + h.Name + " DESTINATION",
+		HostKey:   "look at its key, and accept it if it is right: ssh " + h.Destination,
+		Refused:   "log in without a password, by a key: ssh-copy-id " + h.Destination,
+		NoProgram: "nbs-worker host add " + h.Name + " " + h.Destination + " --install",
+	}[e.Reason]
+	return fail.Errorf(fail.Unfit, "%w", e).Hint("%s", cmp.Or(hint, "nbs-worker host check "+h.Name))
+}

@@ -1,0 +1,171 @@
+package link
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/store/jobs"
+)
+
+// Server does at this machine what the user's other machines ask for.
+type Server struct {
+	Jobs    *jobs.Drawer
+	Machine *machine.Machine
+	Program string // this one; it runs each job, by host job ID
+	Version string
+}
+
+// session is one connection of a server.
+type session struct {
+	*Server
+	out    writer
+	inputs sync.Map // by stream: the *io.PipeWriter of a request's stdin
+	jobs   sync.Map // by stream: the *jobs.Job
+}
+
+// Serve answers on a connection until its client leaves. What it has begun goes on.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	c := &session{Server: s, out: writer{to: out}}
+	if _, err := fmt.Fprintln(out, greeting); err != nil {
+		return err
+	}
+	if err := c.out.sendJSON(hello, 0, hi{Protocol, s.Version}); err != nil {
+		return err
+	}
+	for lines := bufio.NewReader(in); ; {
+		f, err := readFrame(lines)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = c.take(ctx, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take does what a frame says. A stream that is not known has ended.
+func (c *session) take(ctx context.Context, f frame) error {
+	switch f.kind {
+	case ask:
+		var q question
+		if err := json.Unmarshal(f.text, &q); err != nil {
+			return fmt.Errorf("a request cannot be read: %w", err)
+		}
+		var stdin *io.PipeReader
+		if q.HasInput {
+			reads, writes := io.Pipe()
+			c.inputs.Store(f.stream, writes)
+			stdin = reads
+		}
+		go c.answer(ctx, f.stream, q, stdin)
+	case data, dataEnd:
+		stored, is := c.inputs.Load(f.stream)
+		if !is {
+			return nil
+		}
+		if f.kind == dataEnd {
+			c.inputs.Delete(f.stream)
+			return stored.(*io.PipeWriter).Close()
+		}
+		_, _ = stored.(*io.PipeWriter).Write(f.text) // its reader has said why it does not read
+	case interrupt:
+		if job, is := c.jobs.Load(f.stream); is {
+			return c.interrupt(job.(*jobs.Job))
+		}
+	case hello, stdout, stderr, ended: // not from a client
+	}
+	return nil
+}
+
+// answer does a request and sends how it ended.
+func (c *session) answer(ctx context.Context, stream uint32, q question, stdin *io.PipeReader) {
+	said, err := c.do(ctx, stream, q, stdin)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		said.Refused = err.Error()
+	}
+	_ = c.out.sendJSON(ended, stream, said) // a client that has left asks again
+}
+
+func (c *session) do(ctx context.Context, stream uint32, q question, stdin *io.PipeReader) (answer, error) {
+	if stdin != nil {
+		defer stdin.Close()
+		context.AfterFunc(ctx, func() { _ = stdin.CloseWithError(context.Cause(ctx)) })
+	}
+	job, err := c.Jobs.Take(q.ID, jobs.Request{Folder: q.Folder, Args: q.Args, Keep: q.Keep, Input: q.HasInput})
+	if err != nil {
+		return answer{}, err
+	}
+	c.jobs.Store(stream, job)
+	defer c.jobs.Delete(stream)
+	release, err := job.Attend()
+	if err != nil {
+		return answer{}, err
+	}
+	defer release()
+	if stdin != nil {
+		if err := job.Fill(stdin); err != nil {
+			return answer{}, err
+		}
+	}
+	gone, err := c.begin(job)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.follow(ctx, stream, job, q, gone)
+}
+
+// begin starts the process of a job that has none, and returns a channel that is closed when that has ended.
+func (c *session) begin(job *jobs.Job) (gone <-chan struct{}, err error) {
+	state, _, err := job.State()
+	if err != nil || state != jobs.New {
+		return nil, err
+	}
+	streams, err := job.Streams()
+	if err != nil {
+		return nil, err
+	}
+	defer streams.Close()
+	cmd := exec.Command(c.Program, "host", "job", job.ID) //nolint:noctx // it outlives a cut connection
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = cmd.Wait() // the job says how it ended
+	}()
+	return over, nil
+}
+
+// interrupt tells the process of a job to end.
+func (c *session) interrupt(job *jobs.Job) error {
+	id, err := job.Process()
+	if err != nil {
+		return nil //nolint:nilerr // it has not begun, or the disk fails: the client waits for its end
+	}
+	opened, liveness, err := c.Machine.Open(id)
+	if err != nil || liveness != machine.Alive {
+		return nil //nolint:nilerr // it has ended, or cannot be told
+	}
+	defer opened.Close()
+	_ = opened.Signal(syscall.SIGINT)
+	return nil
+}

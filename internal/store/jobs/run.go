@@ -1,0 +1,133 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/agent"
+)
+
+// ErrBegun is the error if another process has begun the job.
+var ErrBegun = errors.New("another process has begun this request")
+
+// Fill writes the job's input, unless it is there.
+func (j *Job) Fill(from io.Reader) error {
+	if !j.NeedsInput() {
+		_, err := io.Copy(io.Discard, from)
+		return err
+	}
+	file, err := os.CreateTemp(string(j.tree), filling) // an older connection may still write another
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // it is there if it was not completed
+	_, err = io.Copy(file, from)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), j.tree.Path(input))
+}
+
+// NeedsInput reports whether the job cannot begin because its input is not there.
+func (j *Job) NeedsInput() bool {
+	if !j.Request.Input {
+		return false
+	}
+	_, err := os.Lstat(j.tree.Path(input))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Streams are the files that a job's process reads and writes.
+type Streams struct{ In, Out, Err *os.File }
+
+// Streams opens the files for the job's process. A process that will not begin the job leaves them as they are.
+func (j *Job) Streams() (s Streams, err error) {
+	from := os.DevNull
+	if j.Request.Input {
+		from = j.tree.Path(input)
+	}
+	if s.In, err = os.Open(from); err != nil {
+		return s, err
+	}
+	if s.Out, s.Err, err = j.open(os.O_WRONLY|os.O_CREATE|os.O_APPEND, out, errOut); err != nil {
+		return s, errors.Join(err, s.In.Close())
+	}
+	return s, nil
+}
+
+// Close closes the files.
+func (s Streams) Close() error { return errors.Join(s.In.Close(), s.Out.Close(), s.Err.Close()) }
+
+// Begin gives the job to this process, which must call finish with the exit code. Errors: [ErrBegun].
+func (j *Job) Begin(self agent.Identity) (finish func(code int) error, err error) {
+	held, err := j.tree.TryLock(lock)
+	if err != nil {
+		return nil, err
+	}
+	if held == nil {
+		return nil, ErrBegun
+	}
+	if _, err := os.Lstat(j.tree.Path(began)); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(ErrBegun, held.Close())
+	}
+	text, err := json.Marshal(self)
+	if err == nil {
+		err = j.tree.Write(began, text)
+	}
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	return func(code int) error {
+		text, err := json.Marshal(ending{code})
+		if err == nil {
+			err = j.tree.Write(end, text)
+		}
+		return errors.Join(err, held.Close())
+	}, nil
+}
+
+// Attend marks that this process reads what the job writes, until release.
+func (j *Job) Attend() (release func(), err error) {
+	const private = 0o600
+	file, err := os.OpenFile(j.tree.Path(reader), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, private)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); err != nil { //nolint:gosec // a descriptor is small
+		return nil, errors.Join(os.NewSyscallError("flock", err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// WhileRead returns a context that ends if the job has had no reader for the patience.
+func (j *Job) WhileRead(parent context.Context, patience time.Duration) context.Context {
+	ctx, leave := context.WithCancel(parent)
+	go func() {
+		defer leave()
+		const looks = 4
+		look := time.NewTicker(patience / looks)
+		defer look.Stop()
+		for unread := 0; unread < looks; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+			}
+			free, err := j.tree.TryLock(reader)
+			if err != nil || free == nil {
+				unread = 0
+				continue
+			}
+			unread++
+			_ = free.Close()
+		}
+	}()
+	return ctx
+}
