@@ -1,0 +1,93 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// heading is what a written file begins with.
+const heading = "# Your other machines. What may stand here: nbs-worker help host\n"
+
+// rewritten returns a file's text with other hosts. Hosts that did not change, and comments, stay as they are.
+func rewritten(text []byte, hosts Hosts) ([]byte, error) {
+	var document yaml.Node
+	if len(strings.TrimSpace(string(text))) > 0 {
+		if err := yaml.Load(text, &document); err != nil {
+			return nil, err
+		}
+	}
+	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
+		document = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+		put(document.Content[0], "version", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: version})
+		text = nil
+	}
+	root := document.Content[0]
+	all := valueOf(root, "hosts")
+	if all == nil || all.Kind != yaml.MappingNode {
+		all = &yaml.Node{Kind: yaml.MappingNode}
+		put(root, "hosts", all)
+	}
+	all.Style &^= yaml.FlowStyle
+	for i := len(all.Content) - 2; i >= 0; i -= 2 {
+		if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Name == all.Content[i].Value }) {
+			all.Content = slices.Delete(all.Content, i, i+2)
+		}
+	}
+	for _, h := range hosts {
+		entry := valueOf(all, h.Name)
+		if entry == nil {
+			entry = &yaml.Node{Kind: yaml.MappingNode}
+			put(all, h.Name, entry)
+		}
+		put(entry, "destination", scalar(h.Destination))
+		put(entry, "folder", scalar(h.Folder))
+		put(entry, "program", scalar(h.Program))
+	}
+	out, err := yaml.Dump(&document)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		out = append([]byte(heading), out...)
+	}
+	return out, nil
+}
+
+func scalar(value string) *yaml.Node {
+	if value == "" {
+		return nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+}
+
+// valueOf returns the value of a name in a mapping; nil if it is not there.
+func valueOf(mapping *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == name {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// put sets a name's value in a mapping, in place if it differs; nil removes the name.
+func put(mapping *yaml.Node, name string, value *yaml.Node) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		switch {
+		case mapping.Content[i].Value != name:
+		case value == nil:
+			mapping.Content = slices.Delete(mapping.Content, i, i+2)
+			return
+		default:
+			if mapping.Content[i+1].Value != value.Value {
+				mapping.Content[i+1] = value
+			}
+			return
+		}
+	}
+	if value != nil {
+		mapping.Content = append(mapping.Content, scalar(name), value)
+	}
+}
