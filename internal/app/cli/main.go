@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nbs-worker/internal/app/cli/hosts"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/platform/machine/local"
 )
@@ -49,6 +50,11 @@ func perform(ctx context.Context, f *ui.Factory) int {
 	ctx, stop := f.UntilInterrupted(ctx)
 	defer stop()
 	defer f.Close()
+	if f.Streams.Host == "" && hosts.MayName(args) {
+		if is, err := hosts.Elsewhere(ctx, f); is {
+			return f.Reported(err)
+		}
+	}
 	root := newRootCmd(f, args...) //nolint:contextcheck // its commands get the context from cobra
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -59,13 +65,10 @@ func perform(ctx context.Context, f *ui.Factory) int {
 	if err == nil {
 		err = ui.Failed(out.Failure, "print")
 	}
-	if err == nil {
-		return 0
-	}
 	if _, atWork := errors.AsType[*ui.VerbError](err); !atWork && asksForJSON(args) {
 		f.JSON = true // parsing stopped before --json
 	}
-	return f.Report(err)
+	return f.Reported(err)
 }
 
 // asksForJSON reports whether a command line that cannot be parsed asks for JSON errors.

@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/app/cli/agents"
 	"nbs-worker/internal/app/cli/chat"
 	"nbs-worker/internal/app/cli/crew"
+	"nbs-worker/internal/app/cli/hosts"
 	"nbs-worker/internal/app/cli/memory"
 	"nbs-worker/internal/app/cli/messages"
 	"nbs-worker/internal/app/cli/ops"
@@ -32,6 +33,7 @@ func groups() []group {
 		{"Health:", ops.Commands},
 		{"Conversations:", chat.Commands},
 		{"Memory:", memory.Commands},
+		{"Hosts:", hosts.Commands},
 		{plumbing, []ui.Command{{Name: "version", Make: newVersionCmd}, {Name: "schema", Make: newSchemaCmd}}},
 	}
 }
@@ -90,6 +92,8 @@ starts.`,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&f.Root, "root", "", "the folder that holds .nbs (default: $NBS_ROOT, or the nearest one upward)")
+	flags.StringVar(&f.Host, "host", "", "run the command at a host (see \"nbs-worker host --help\")")
+	flags.BoolVar(&f.Hosts, "hosts", false, "show what is here and at all hosts; for commands that show something")
 	flags.StringVar(&f.Socket, "tmux-socket", "", "tmux server for new agents: a name, as for tmux -L, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
 	root.SetHelpFunc(f.PrintHelp)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

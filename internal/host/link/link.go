@@ -17,20 +17,19 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
+	"nbs-worker/internal/store/jobs"
 )
 
-// Request is a command line for a host.
+// Request is a command line for a host, under an id: a UUID, to ask again what became of it.
 type Request struct {
-	ID       string   `json:"id"` // a UUID; to ask again what became of it
-	Folder   string   `json:"folder"`
-	Args     []string `json:"args"`
-	Keep     bool     `json:"keep"` // it changes something: without a reader it goes on
-	HasInput bool     `json:"input"`
+	ID string `json:"id"`
+
+	jobs.Request
 }
 
-// NewRequest returns a request for the project of a host.
+// NewRequest returns a request for the project of a host. keep: it changes something, so that it goes on without a reader.
 func NewRequest(h host.Host, keep bool, args ...string) Request {
-	return Request{ID: uuid.NewString(), Folder: h.Folder, Args: args, Keep: keep}
+	return Request{uuid.NewString(), jobs.Request{Folder: h.Folder, Args: args, Keep: keep, As: h.Name}}
 }
 
 // Streams are the stdin, stdout and stderr of a request. Stdin is read again from its beginning after a cut.
@@ -71,7 +70,7 @@ func (l *Link) Close() {
 // Run has a request done and returns its exit code. A cancelled context interrupts the command there. Errors: those of
 // an unreachable host, which say so if the fate of the request is not known; BadInput, Conflict from the host.
 func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err error) {
-	r.HasInput = s.In != nil
+	r.Input = s.In != nil
 	x := &exchange{question: question{Request: r}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1)}
 	hurry, leave := l.hurry(ctx)
 	defer leave()
@@ -93,6 +92,12 @@ func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err err
 			return 0, l.unknown(r, err)
 		}
 	}
+}
+
+// Reach connects. Errors: those of an unreachable host.
+func (l *Link) Reach(ctx context.Context) error {
+	_, err := l.connected(ctx)
+	return err
 }
 
 // hurry returns a context that ends some time after another.
@@ -128,7 +133,7 @@ func (l *Link) connected(ctx context.Context) (*conn, error) {
 func (l *Link) result(r Request, a answer) (int, error) {
 	switch {
 	case a.Refused != "":
-		return 0, fail.Errorf(fail.Failed, "%s refuses: %s", l.Host.Name, a.Refused)
+		return 0, fail.Errorf(fail.Kind(a.Code), "%s refuses: %s", l.Host.Name, a.Refused)
 	case a.Killed:
 		return 0, fail.Errorf(fail.Failed, "the command was killed at %s; what it has done is not known", l.Host.Name).
 			Hint("nbs-worker --host %s list", l.Host.Name)

@@ -66,13 +66,17 @@ type Unreachable struct {
 	Said   string // the last line of ssh
 }
 
-func (e *Unreachable) Error() string {
-	words := map[Reason]string{
+// Words says why, in a few words.
+func (e *Unreachable) Words() string {
+	return map[Reason]string{
 		Cut: "the connection ended", TimedOut: "it did not answer in time", Down: "it refuses connections",
 		Unknown: "its name is not known", HostKey: "its key is not the known one", Refused: "it does not let you in",
 		NoProgram: "it has no nbs-worker in the PATH of a command by ssh",
 	}[e.Reason]
-	text := fmt.Sprintf("%s is unreachable: %s", e.Host.Name, words)
+}
+
+func (e *Unreachable) Error() string {
+	text := fmt.Sprintf("%s is unreachable: %s", e.Host.Name, e.Words())
 	if e.Said != "" {
 		text += ": " + human.Legible(e.Said)
 	}

@@ -2,6 +2,7 @@ package link
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/jobs"
 )
@@ -65,7 +67,7 @@ func (c *session) take(ctx context.Context, f frame) error {
 			return fmt.Errorf("a request cannot be read: %w", err)
 		}
 		var stdin *io.PipeReader
-		if q.HasInput {
+		if q.Input {
 			reads, writes := io.Pipe()
 			c.inputs.Store(f.stream, writes)
 			stdin = reads
@@ -97,7 +99,7 @@ func (c *session) answer(ctx context.Context, stream uint32, q question, stdin *
 		return
 	}
 	if err != nil {
-		said.Refused = err.Error()
+		said = answer{Refused: err.Error(), Code: int(fail.KindOf(err))}
 	}
 	_ = c.out.sendJSON(ended, stream, said) // a client that has left asks again
 }
@@ -107,7 +109,7 @@ func (c *session) do(ctx context.Context, stream uint32, q question, stdin *io.P
 		defer stdin.Close()
 		context.AfterFunc(ctx, func() { _ = stdin.CloseWithError(context.Cause(ctx)) })
 	}
-	job, err := c.Jobs.Take(q.ID, jobs.Request{Folder: q.Folder, Args: q.Args, Keep: q.Keep, Input: q.HasInput})
+	job, err := c.find(q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -128,6 +130,21 @@ func (c *session) do(ctx context.Context, stream uint32, q question, stdin *io.P
 		return answer{}, err
 	}
 	return c.follow(ctx, stream, job, q, gone)
+}
+
+// find returns the job of a question: a new one, or one that is asked for again. A question without a command only asks.
+func (c *session) find(q question) (*jobs.Job, error) {
+	if len(q.Args) > 0 {
+		return c.Jobs.Take(q.ID, q.Request.Request)
+	}
+	job, err := c.Jobs.Find(q.ID)
+	if err != nil {
+		return nil, err
+	}
+	if state, _, err := job.State(); err != nil || state == jobs.New {
+		return nil, cmp.Or(err, error(fail.Errorf(fail.NotFound, "request %s has not begun", q.ID)))
+	}
+	return job, nil
 }
 
 // begin starts the process of a job that has none, and returns a channel that is closed when that has ended.

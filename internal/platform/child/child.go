@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -22,14 +23,28 @@ func Run(ctx context.Context, program string, args ...string) (said string, code
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	const late = 30 * time.Second // each verb ends within its limit
 	cmd.WaitDelay = late
-	err = cmd.Run()
-	if exit, is := errors.AsType[*exec.ExitError](err); is {
-		if code = exit.ExitCode(); code < 0 {
-			code = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
-		}
-		return out.String(), code, nil
+	code, err = exitCode(cmd.Run())
+	return out.String(), code, err
+}
+
+// OnTerminal runs a command line on this process's terminal until it ends, and returns its exit code; 128 and the signal
+// if a signal ended it. Errors: it could not be run.
+func OnTerminal(ctx context.Context, program string, args ...string) (code int, err error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return exitCode(cmd.Run())
+}
+
+// exitCode separates the exit code of a program from the error that it could not be run.
+func exitCode(err error) (int, error) {
+	exit, is := errors.AsType[*exec.ExitError](err)
+	if !is {
+		return 0, err
 	}
-	return out.String(), 0, err
+	if code := exit.ExitCode(); code >= 0 {
+		return code, nil
+	}
+	return 128 + int(exit.Sys().(syscall.WaitStatus).Signal()), nil
 }
 
 // Foreground is a command line that gets the terminal until it ends. What it writes to stderr is for its caller.

@@ -60,6 +60,9 @@ type Request struct {
 	Args   []string `json:"args"`
 	Keep   bool     `json:"keep"`  // the command goes on without a reader
 	Input  bool     `json:"input"` // it has a stdin
+	As     string   `json:"as"`    // the name that this machine has there
+	Width  int      `json:"width"` // of the terminal there, in columns; 0: none
+	Color  bool     `json:"color"`
 }
 
 // Job is a request that this machine has taken.

@@ -28,8 +28,8 @@ type part struct {
 	args []string
 }
 
-// mayName reports whether a command line may name a host. It is asked of each, and fast.
-func mayName(args []string) bool {
+// MayName reports whether a command line may name a host. It is asked of each, and fast.
+func MayName(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "--host") || strings.LastIndexByte(arg, '@') > 0
 	})

@@ -72,6 +72,14 @@ func (p *Partial) kind() fail.Kind {
 	return first
 }
 
+// Reported is Report of an error that may be nil.
+func (f *Factory) Reported(err error) int {
+	if err == nil {
+		return 0
+	}
+	return f.Report(err)
+}
+
 // Report prints an error and returns its exit code.
 func (f *Factory) Report(err error) int {
 	if code, ok := errors.AsType[ExitError](err); ok {

@@ -36,6 +36,8 @@ type Factory struct {
 	Verb    string   // the running verb, as named in powers
 	Root    string   // --root
 	Socket  string   // --tmux-socket
+	Host    string   // --host
+	Hosts   bool     // --hosts
 	JSON    bool     // --json
 
 	Version string                                                        // of the program

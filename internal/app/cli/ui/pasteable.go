@@ -11,6 +11,9 @@ import (
 // follows a colon or a comma; elsewhere "nbs-worker" is a word of the sentence.
 func (f *Factory) Pasteable(text string) string {
 	flags := ""
+	if f.Streams.Host != "" && !strings.Contains(text, "nbs-worker --host ") {
+		flags += " --host " + f.Streams.Host
+	}
 	if f.Root != "" && !strings.Contains(text, "nbs-worker --root ") { // otherwise it names another project
 		flags += " --root " + LineQuote(f.Root)
 	}

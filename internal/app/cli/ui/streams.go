@@ -23,6 +23,8 @@ type Streams struct {
 	ErrTTY bool
 	Color  bool
 	Width  int // of stdout's terminal, in columns; 0: unknown
+	// The name that this machine has at the user's other machine, which runs the command here. Its terminal is there.
+	Host string
 }
 
 // System returns the streams of this process. No child process inherits other descriptors. Otherwise the tmux server

@@ -1,0 +1,195 @@
+package hosts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/store/trust"
+)
+
+// Elsewhere runs a command line that names hosts, each part of it at its host. It returns false if the line names none.
+func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
+	v := verbOf(f)
+	if v == nil {
+		return false, nil
+	}
+	named, _ := v.cmd.Flags().GetString("host")
+	if v.all {
+		if named != "" {
+			return true, fail.Errorf(fail.BadInput, "%s: --host and --hosts exclude each other", v.name)
+		}
+		return true, ui.Failed(v.everywhere(ctx, f), v.name)
+	}
+	known, err := host.Load(os.Environ())
+	if err == nil {
+		err = v.split(f.Args, named, known)
+	}
+	if err != nil {
+		return true, ui.Failed(err, v.name)
+	}
+	if len(v.at) == 1 && v.at[0].host == "" {
+		return false, nil
+	}
+	f.JSON = v.json()
+	return true, v.run(ctx, f, known)
+}
+
+func (v *verb) json() bool {
+	json, _ := v.cmd.Flags().GetBool("json")
+	return json
+}
+
+// run runs the parts of a command line, side by side.
+func (v *verb) run(ctx context.Context, f *ui.Factory, known host.Hosts) error {
+	if err := v.permitted(f); err != nil {
+		return ui.Failed(err, v.name)
+	}
+	if v.name == "attach" {
+		return ui.Failed(attach(ctx, f, known, v.at[0]), v.name)
+	}
+	if len(v.at) == 1 {
+		h, _ := known.Find(v.at[0].host) // split has found it
+		code, err := v.runAt(ctx, f, h, v.at[0].args, f.Streams)
+		return ended(ui.Failed(err, v.name), code)
+	}
+	if f.JSON {
+		return ui.Failed(fail.Errorf(fail.BadInput, "the JSON of several hosts cannot be put together").
+			Hint("ask one host at a time"), v.name)
+	}
+	return v.runEach(ctx, f, known)
+}
+
+// permitted checks whether the verb can be run at a host, and by this caller.
+func (v *verb) permitted(f *ui.Factory) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	f.Verb = "host"
+	if err := f.CheckPerson("use other machines"); err != nil {
+		return err
+	}
+	f.Close()
+	f.Opened = nil
+	return nil
+}
+
+// runEach runs a verb at several hosts, and here if it names agents of this machine.
+func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts) error {
+	var printing sync.Mutex
+	var parts sync.WaitGroup
+	failures := make([]error, len(v.at))
+	for i, p := range v.at {
+		parts.Go(func() {
+			out, errOut := &shared{mu: &printing, to: f.Streams.Out}, &shared{mu: &printing, to: f.Streams.Err}
+			streams := f.Streams
+			streams.Out, streams.Err = out, errOut
+			defer out.flush()
+			defer errOut.flush()
+			if p.host == "" {
+				failures[i] = ended(nil, f.Execute(ctx, p.args, streams))
+				return
+			}
+			h, _ := known.Find(p.host)
+			code, err := v.runAt(ctx, f, h, p.args, streams)
+			if err != nil {
+				err = ui.Failed(err, v.name)
+				f.Report(err)
+			}
+			failures[i] = ended(err, code)
+		})
+	}
+	parts.Wait()
+	failed := slices.DeleteFunc(failures, func(err error) bool { return err == nil })
+	return (&ui.Partial{Failures: failed, Of: len(v.at)}).Failed()
+}
+
+// ended returns the error of a command, or one that has only its exit code.
+func ended(err error, code int) error {
+	if err == nil && code != 0 {
+		return ui.ExitError(code)
+	}
+	return err
+}
+
+// runAt runs a command line at a host.
+func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []string, streams ui.Streams) (int, error) {
+	in, err := v.input(args, streams.In)
+	if err != nil {
+		return 0, err
+	}
+	l, err := open(h)
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	r := link.NewRequest(h, v.keeps(f.Powers), args...)
+	r.Width, r.Color = streams.Width, streams.Color
+	return l.Run(ctx, r, link.Streams{In: in, Out: streams.Out, Err: streams.Err})
+}
+
+// input reads stdin if the command line says that a text comes from there.
+func (v *verb) input(args []string, in io.Reader) (io.ReadSeeker, error) {
+	if !slices.ContainsFunc(args, func(arg string) bool { return arg == "-" || strings.HasSuffix(arg, "=-") }) {
+		return nil, nil
+	}
+	const limit = 64 << 20 // bytes
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && len(text) > limit {
+		err = fail.Errorf(fail.BadInput, "stdin has more than %d bytes", limit)
+	}
+	return strings.NewReader(string(text)), err
+}
+
+// open returns the link to a host. What ssh writes goes to a log in the user's state folder.
+func open(h host.Host) (*link.Link, error) {
+	home, err := trust.HomeOf(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	const folderMode, fileMode = 0o700, 0o600
+	path := home.Path("hosts", h.Name+".log")
+	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
+		return nil, fmt.Errorf("make the folder of the log: %w", err)
+	}
+	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return &link.Link{Host: h, Limits: link.Usual, Log: log}, nil
+}
+
+// shared writes whole lines, so that those of several hosts do not mix.
+type shared struct {
+	mu   *sync.Mutex
+	to   io.Writer
+	line []byte
+}
+
+func (s *shared) Write(text []byte) (int, error) {
+	s.line = append(s.line, text...)
+	if end := strings.LastIndexByte(string(s.line), '\n'); end >= 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		_, err := s.to.Write(s.line[:end+1])
+		s.line = slices.Clone(s.line[end+1:])
+		return len(text), err
+	}
+	return len(text), nil
+}
+
+func (s *shared) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.to.Write(s.line)
+	s.line = nil
+}

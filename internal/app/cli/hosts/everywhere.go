@@ -1,0 +1,183 @@
+package hosts
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/views"
+)
+
+// patience is how long one host is waited for, by a command that asks all.
+const patience = 10 * time.Second
+
+// shown is what a command shows at one place.
+type shown struct {
+	host string // "": this machine
+	code int
+	err  error // it did not run to its end
+	at   time.Time
+	text []byte // of stdout
+	said []byte // of stderr
+}
+
+// everywhere runs a command that shows something, here and at all hosts, and prints what each shows as it comes.
+func (v *verb) everywhere(ctx context.Context, f *ui.Factory) error {
+	known, err := host.Load(os.Environ())
+	if err == nil {
+		err = v.permitted(f)
+	}
+	switch {
+	case err != nil:
+		return err
+	case v.keeps(f.Powers):
+		return fail.Errorf(fail.BadInput, "--hosts is for commands that show something").
+			Hint("name the host: nbs-worker --host NAME %s", v.name)
+	case len(known) == 0:
+		return fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION")
+	}
+	home, err := trust.HomeOf(os.Environ())
+	if err != nil {
+		return err
+	}
+	f.JSON = v.json()
+	args := withoutHost(f.Args)
+	came := make(chan shown)
+	var looks sync.WaitGroup
+	looks.Go(func() { came <- v.here(ctx, f, args) })
+	for _, h := range known {
+		looks.Go(func() { came <- v.there(ctx, f, home, h, args) })
+	}
+	go func() { looks.Wait(); close(came) }()
+	var all []shown
+	for s := range came {
+		if s.host == "" && fail.Kind(s.code) == fail.NotFound && len(s.text) == 0 {
+			continue // this folder has no project
+		}
+		all = append(all, s)
+		if !f.JSON {
+			printShown(f, s)
+		}
+	}
+	if f.JSON {
+		if err := printAll(f, all); err != nil {
+			return err
+		}
+	}
+	return outcome(all)
+}
+
+// here runs the command at this machine.
+func (v *verb) here(ctx context.Context, f *ui.Factory, args []string) shown {
+	var out, said bytes.Buffer
+	streams := f.Streams
+	streams.Out, streams.Err = &out, &said
+	code := f.Execute(ctx, args, streams)
+	return shown{code: code, at: f.Now(), text: out.Bytes(), said: said.Bytes()}
+}
+
+// there runs the command at a host. If that does not answer, the result is what it last showed.
+func (v *verb) there(ctx context.Context, f *ui.Factory, home trust.Home, h host.Host, args []string) shown {
+	limited, leave := context.WithTimeout(ctx, patience)
+	defer leave()
+	var out, said bytes.Buffer
+	streams := f.Streams
+	streams.Out, streams.Err = &out, &said
+	s := shown{host: h.Name}
+	s.code, s.err = v.runAt(limited, f, h, args, streams)
+	last := views.Of(home, h.Name)
+	if s.err != nil {
+		view := last.Last(args)
+		s.at, s.text = view.At, []byte(view.Text)
+		return s
+	}
+	s.at, s.text, s.said = f.Now().UTC(), out.Bytes(), said.Bytes()
+	_ = last.Keep(args, views.View{At: s.at, Text: out.String()}) // the next look has no older one then
+	return s
+}
+
+// printShown prints what a place shows: on a terminal below its name, in a pipe with the name before each line.
+func printShown(f *ui.Factory, s shown) {
+	defer func() { _, _ = f.Streams.Err.Write(s.said) }()
+	title := cmp.Or(s.host, "here")
+	if !f.Streams.OutTTY {
+		for line := range strings.Lines(string(s.text)) {
+			fmt.Fprint(f.Streams.Out, title+"\t"+line)
+		}
+		if s.err != nil {
+			f.Say("%s is unreachable: %s", title, reason(s.err))
+		}
+		return
+	}
+	if s.err != nil {
+		title += ": unreachable: " + reason(s.err)
+		if !s.at.IsZero() {
+			title += "; as it was " + human.Ago(s.at, f.Now())
+		}
+	}
+	fmt.Fprintln(f.Streams.Out, f.Coloured(ui.Bold, ui.OneLine(title)))
+	_, _ = f.Streams.Out.Write(s.text)
+}
+
+// reason returns why a host did not answer, in a few words.
+func reason(err error) string {
+	if un, is := errors.AsType[*link.Unreachable](err); is {
+		return un.Words()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "it did not answer within " + patience.String()
+	}
+	return err.Error()
+}
+
+// printAll prints what all places show as JSON, by name.
+func printAll(f *ui.Factory, all []shown) error {
+	slices.SortFunc(all, func(a, b shown) int { return strings.Compare(a.host, b.host) })
+	out := wire.AtHosts{Hosts: []wire.AtHost{}}
+	for _, s := range all {
+		one := wire.AtHost{Host: s.host, Unreachable: s.err != nil}
+		if s.err != nil {
+			one.Error = reason(s.err)
+		} else {
+			one.ExitCode = &s.code
+		}
+		if text := bytes.TrimSpace(s.text); json.Valid(text) {
+			one.Result, one.AsOf = text, &s.at
+		}
+		out.Hosts = append(out.Hosts, one)
+	}
+	return f.PrintJSON(out)
+}
+
+// outcome returns the exit code that all places share, or Partial.
+func outcome(all []shown) error {
+	codes := map[int]bool{}
+	for _, s := range all {
+		if s.err != nil {
+			s.code = int(fail.TimedOut)
+		}
+		codes[s.code] = true
+	}
+	if len(codes) > 1 {
+		return ui.ExitError(fail.Partial)
+	}
+	for code := range codes {
+		return ended(nil, code)
+	}
+	return nil
+}
