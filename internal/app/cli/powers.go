@@ -79,7 +79,6 @@ var powers = map[string]caller.Rule{
 	"pause":   {Right: caller.Manager, What: "pause a project"},
 	"unpause": {Right: caller.Manager, What: "unpause a project"},
 
-	"host":                 {Right: caller.Person, What: "use other machines"},
 	"host serve":           {Right: caller.Person, What: "serve the user's other machines"},
 	"host job":             {Right: caller.Person, What: "run a command for the user's other machine"},
 	"host result":          {Right: caller.Person, What: "use other machines"},

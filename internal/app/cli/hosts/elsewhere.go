@@ -74,7 +74,7 @@ func (v *verb) permitted(f *ui.Factory) error {
 	if err := v.check(); err != nil {
 		return err
 	}
-	f.Verb = "host"
+	f.Verb = "host result"
 	if err := f.CheckPerson("use other machines"); err != nil {
 		return err
 	}

@@ -77,6 +77,7 @@ var verbs = []printed{
 	{verb: "memory", one: []any{
 		[]wire.Observation{}, wire.Observation{}, wire.MemoryStatus{}, wire.MemoryCheck{}, wire.Forgotten{}, wire.Written{}, wire.Imported{}, wire.Worked{}, wire.Briefing{}, []wire.Set{}, []wire.Failure{},
 	}},
+	{verb: "hosts", one: []any{wire.AtHosts{}}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
 	{verb: "cost", one: []any{wire.Costs{}}},
