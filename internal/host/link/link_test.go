@@ -1,0 +1,189 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/jobs"
+)
+
+// said collects what a request prints. When a text has come, it calls then.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	at   string
+	then func()
+}
+
+func (s *said) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Write(text)
+	if s.then != nil && strings.Contains(s.text.String(), s.at) {
+		go s.then()
+		s.then = nil
+	}
+	return len(text), nil
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func (f *far) request(keep bool, args ...string) Request { return NewRequest(f.Host, keep, args...) }
+
+func TestACommandAtAHost(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	var out, errOut said
+	code, err := f.Run(t.Context(), f.request(true, "say", "hello", "there"), Streams{Out: &out, Err: &errOut})
+	rig.Must(t, err)
+	rig.Equal(t, code, 7, "its exit code")
+	rig.Equal(t, out.String(), "hello there\n", "stdout")
+	rig.Equal(t, errOut.String(), "to stderr\n", "stderr")
+}
+
+func TestManyRequestsOnOneConnection(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	text := strings.Repeat("0123456789", 100_000)
+	const requests = 12
+	var all sync.WaitGroup
+	for range requests {
+		all.Go(func() {
+			var out, errOut said
+			code, err := f.Run(t.Context(), f.request(true, "cat"), Streams{In: strings.NewReader(text), Out: &out, Err: &errOut})
+			rig.Check(t, err == nil && code == 0 && out.String() == text, "%v, code %d, %d bytes", err, code, len(out.String()))
+		})
+	}
+	all.Wait()
+	rig.Equal(t, f.ran(), requests, "commands ran")
+}
+
+// A connection that is cut loses nothing and repeats nothing.
+func TestACutGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	out := &said{at: "first\n", then: func() {
+		f.cut()
+		f.open()
+	}}
+	code, err := f.Run(t.Context(), f.request(true, "two-parts"), Streams{Out: out, Err: &said{}})
+	rig.Must(t, err)
+	rig.Equal(t, code, 0, "its exit code")
+	rig.Equal(t, out.String(), "first\nsecond\n", "stdout")
+	rig.Equal(t, f.ran(), 1, "commands ran")
+}
+
+// The fate of a request can be asked for later, also by another process.
+func TestAResultIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	r := f.request(true, "say", "once")
+	var again said
+	for _, ask := range []Request{r, r, {ID: r.ID}} {
+		var out said
+		code, err := f.Run(t.Context(), ask, Streams{Out: &out, Err: &again})
+		rig.Must(t, err)
+		rig.Equal(t, code, 7, "its exit code")
+		rig.Equal(t, out.String(), "once\n", "stdout")
+		f.cut()
+	}
+	rig.Equal(t, f.ran(), 1, "commands ran")
+
+	other := r
+	other.Args = []string{"say", "something else"}
+	_, err := f.Run(t.Context(), other, Streams{Out: &said{}, Err: &said{}})
+	rig.Check(t, fail.KindOf(err) == fail.Conflict && strings.Contains(err.Error(), "was another one"), "%v", err)
+	_, err = f.Run(t.Context(), Request{ID: f.request(true).ID}, Streams{Out: &said{}, Err: &said{}})
+	rig.Check(t, fail.KindOf(err) == fail.NotFound, "%v", err)
+	_, err = f.Run(t.Context(), Request{ID: "../../etc"}, Streams{Out: &said{}, Err: &said{}})
+	rig.Check(t, fail.KindOf(err) == fail.BadInput, "%v", err)
+}
+
+func TestAnInterruptReachesTheCommand(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	out := &said{at: "staying", then: leave}
+	code, err := f.Run(ctx, f.request(true, "stay"), Streams{Out: out, Err: &said{}})
+	rig.Must(t, err)
+	rig.Equal(t, code, 130, "its exit code")
+	rig.Equal(t, out.String(), "staying\nleft\n", "stdout")
+}
+
+// A command that only shows something ends when its reader has gone. One that changes something goes on.
+func TestACommandWithoutAReader(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	showing := f.request(false, "stay")
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = f.Run(t.Context(), showing, Streams{Out: &said{at: "staying", then: func() { f.become("refused"); f.cut() }}, Err: &said{}})
+	}()
+	<-gone
+	job, err := hostJobs(f.state).Find(showing.ID)
+	rig.Must(t, err)
+	rig.Must(t, job.AwaitEnd())
+	state, code, err := job.State()
+	rig.Must(t, err)
+	rig.Check(t, state == jobs.Ended && code == 130, "state %d, code %d", state, code)
+}
+
+func TestAKilledCommandIsNotSaidToHaveEnded(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	r := f.request(true, "stay")
+	kill := func() {
+		job, err := hostJobs(f.state).Find(r.ID)
+		rig.Must(t, err)
+		id, err := job.Process()
+		rig.Must(t, err)
+		rig.Must(t, syscall.Kill(id.PID, syscall.SIGKILL))
+	}
+	_, err := f.Run(t.Context(), r, Streams{Out: &said{at: "staying", then: kill}, Err: &said{}})
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "was killed at build1; what it has done is not known"), "%v", err)
+}
+
+func TestAHostThatDoesNotLetIn(t *testing.T) {
+	t.Parallel()
+	for what, want := range map[string]struct {
+		kind  fail.Kind
+		words string
+	}{
+		"refused": {fail.Unfit, "build1 is unreachable: it does not let you in"},
+		"down":    {fail.TimedOut, "build1 is unreachable: it refuses connections"},
+	} {
+		f := newFar(t)
+		f.become(what)
+		_, err := f.Run(t.Context(), f.request(true, "say"), Streams{Out: &said{}, Err: &said{}})
+		rig.Check(t, fail.KindOf(err) == want.kind && strings.HasPrefix(err.Error(), want.words), "%s: %v", what, err)
+		rig.Check(t, len(fail.HintsOf(err)) == 1, "%s: hints %q", what, fail.HintsOf(err))
+		rig.Equal(t, f.ran(), 0, "commands ran")
+	}
+}
+
+// A host that was asked and cannot be reached again: the command says how to find out what became of it.
+func TestAFateThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	r := f.request(true, "two-parts")
+	out := &said{at: "first\n", then: func() {
+		f.become("refused")
+		f.cut()
+	}}
+	_, err := f.Run(t.Context(), r, Streams{Out: out, Err: &said{}})
+	rig.Check(t, err != nil && strings.Contains(err.Error(), "the command may go on there"), "%v", err)
+	rig.Check(t, strings.Contains(strings.Join(fail.HintsOf(err), "\n"), "nbs-worker host result build1 "+r.ID), "%q", fail.HintsOf(err))
+	f.open()
+}
