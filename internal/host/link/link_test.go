@@ -186,4 +186,7 @@ func TestAFateThatIsNotKnown(t *testing.T) {
 	rig.Check(t, err != nil && strings.Contains(err.Error(), "the command may go on there"), "%v", err)
 	rig.Check(t, strings.Contains(strings.Join(fail.HintsOf(err), "\n"), "nbs-worker host result build1 "+r.ID), "%q", fail.HintsOf(err))
 	f.open()
+	job, err := hostJobs(f.state).Find(r.ID)
+	rig.Must(t, err)
+	rig.Must(t, job.AwaitEnd())
 }
