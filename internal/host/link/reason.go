@@ -37,15 +37,15 @@ var signs = []struct {
 	{Refused, "permission denied"},
 	{Refused, "too many authentication failures"},
 	{Unknown, "could not resolve hostname"},
-	{NoProgram, "command not found"},
-	{NoProgram, "no such file or directory"},
-	{NoProgram, "not found"},
 	{TimedOut, "timed out"},
 	{TimedOut, "timeout, server"},
 	{Down, "connection refused"},
 	{Down, "no route to host"},
 	{Down, "network is unreachable"},
 	{Down, "network is down"},
+	{NoProgram, "command not found"},
+	{NoProgram, "no such file or directory"},
+	{NoProgram, "not found"},
 }
 
 // ReasonOf reads from what ssh wrote to stderr why it could not connect.

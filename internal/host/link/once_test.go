@@ -1,0 +1,69 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/sim/rig"
+)
+
+// sshThat puts an ssh in front of the PATH that runs a script.
+func sshThat(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	rig.Must(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+func TestWhyAHostCannotBeReached(t *testing.T) {
+	for said, want := range map[string]struct {
+		reason Reason
+		kind   fail.Kind
+	}{
+		"u@b: Permission denied (publickey).":                          {Refused, fail.Unfit},
+		"Host key verification failed.":                                {HostKey, fail.Unfit},
+		"ssh: Could not resolve hostname b: Name or service not known": {Unknown, fail.Unfit},
+		"ssh: connect to host b port 22: Connection timed out":         {TimedOut, fail.TimedOut},
+		"Timeout, server b not responding.":                            {TimedOut, fail.TimedOut},
+		"Warning: Identity file k not accessible: No such file or directory.\nssh: connect to host b port 22: Connection refused": {Down, fail.TimedOut},
+		"kex_exchange_identification: Connection closed by remote host":                                                           {Cut, fail.TimedOut},
+	} {
+		sshThat(t, "printf '%s\\n' '"+said+"' >&2; exit 255")
+		_, err := Once(t.Context(), host.Host{Name: "b", Destination: "b"}, "list")
+		far, is := errors.AsType[*Unreachable](err)
+		rig.Check(t, is && far.Reason == want.reason && fail.KindOf(err) == want.kind, "%s: %v", said, err)
+		rig.Check(t, len(fail.HintsOf(err)) == 1, "%s: hints %q", said, fail.HintsOf(err))
+	}
+}
+
+func TestTheAnswerOfAProgram(t *testing.T) {
+	sshThat(t, `cat; echo wrong >&2; exit 5`)
+	answer, err := OncePlain(t.Context(), host.Host{Name: "b", Destination: "b"}, strings.NewReader("given"), "cat")
+	rig.Must(t, err)
+	rig.Same(t, "the answer", Answer{Out: []byte("given"), Said: "wrong\n", Code: 5}, answer)
+}
+
+func TestAMissingProgram(t *testing.T) {
+	sshThat(t, `echo "env: 'nbs-worker': No such file or directory" >&2; exit 127`)
+	h := host.Host{Name: "b", Destination: "u@b"}
+	_, err := Once(t.Context(), h, "version")
+	rig.Check(t, strings.Join(fail.HintsOf(err), "") == "nbs-worker host add b u@b --install", "%v: %q", err, fail.HintsOf(err))
+	answer, err := OncePlain(t.Context(), h, nil, "systemctl")
+	rig.Check(t, err == nil && answer.Code == 127, "another program: %+v, %v", answer, err)
+}
+
+// An ssh that stays, and whose child keeps its pipes open, is left at the end of the time.
+func TestTheTimeOfAnSSHIsBounded(t *testing.T) {
+	sshThat(t, `sleep 5 & wait`)
+	ctx, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer end()
+	_, err := Once(ctx, host.Host{Name: "b", Destination: "b"}, "list")
+	rig.Check(t, fail.KindOf(err) == fail.TimedOut, "%v", err)
+}
