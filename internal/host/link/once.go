@@ -33,7 +33,7 @@ const (
 func Once(ctx context.Context, h host.Host, words ...string) (Answer, error) {
 	answer, err := once(ctx, h, Command(h, words...), nil)
 	if err == nil && (answer.Code == notFound || answer.Code == notRun) {
-		return Answer{}, unreachable(h, answer.Said)
+		return Answer{}, unreachableFor(NoProgram, h, answer.Said)
 	}
 	return answer, err
 }

@@ -51,7 +51,7 @@ func TestTheAnswerOfAProgram(t *testing.T) {
 }
 
 func TestAMissingProgram(t *testing.T) {
-	sshThat(t, `echo "env: 'nbs-worker': No such file or directory" >&2; exit 127`)
+	sshThat(t, `echo "env: nbs-worker: Datei oder Verzeichnis nicht gefunden" >&2; exit 127`)
 	h := host.Host{Name: "b", Destination: "u@b"}
 	_, err := Once(t.Context(), h, "version")
 	rig.Check(t, strings.Join(fail.HintsOf(err), "") == "nbs-worker host add b u@b --install", "%v: %q", err, fail.HintsOf(err))

@@ -84,9 +84,11 @@ func (e *Unreachable) Error() string {
 }
 
 // unreachable returns the error with its kind and what to do.
-func unreachable(h host.Host, said string) error {
+func unreachable(h host.Host, said string) error { return unreachableFor(ReasonOf(said), h, said) }
+
+func unreachableFor(reason Reason, h host.Host, said string) error {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
-	e := &Unreachable{Host: h, Reason: ReasonOf(said), Said: lines[len(lines)-1]}
+	e := &Unreachable{Host: h, Reason: reason, Said: lines[len(lines)-1]}
 	if e.Reason.Passes() {
 		return fail.Errorf(fail.TimedOut, "%w", e).Hint("to see what is wrong: nbs-worker host check %s", h.Name)
 	}

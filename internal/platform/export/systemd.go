@@ -44,7 +44,7 @@ func (s Systemd) Units() ([]Unit, error) {
 				Hint("install it in another folder, such as ~/.local/bin")
 		}
 	}
-	server, recovery, watch, serve := s.serverName(), "nbs-recover-"+s.projectName()+".service", "nbs-watch-"+s.projectName()+".service", s.ServeName()
+	server, recovery, watch, serve := s.serverName(), s.RecoverName(), "nbs-watch-"+s.projectName()+".service", s.ServeName()
 	return []Unit{
 		{server, mark + s.server()},
 		{recovery, mark + s.recovery(server)},
@@ -55,6 +55,9 @@ func (s Systemd) Units() ([]Unit, error) {
 
 // ServeName returns the name of the unit of the project's server of conversations.
 func (s Systemd) ServeName() string { return "nbs-serve-" + s.projectName() + ".service" }
+
+// RecoverName returns the name of the unit that brings the project's agents back at boot.
+func (s Systemd) RecoverName() string { return "nbs-recover-" + s.projectName() + ".service" }
 
 func (s Systemd) serverName() string {
 	switch {

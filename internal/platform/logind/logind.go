@@ -4,6 +4,7 @@ package logind
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -30,4 +31,10 @@ func KillsProcesses(ctx context.Context) (bool, error) {
 	default:
 		return false, fmt.Errorf("busctl printed %.40q", answer)
 	}
+}
+
+// Lingers reports whether a user's services run from boot, and go on after the user's last login.
+func Lingers(name string) bool {
+	_, err := os.Stat("/var/lib/systemd/linger/" + name)
+	return err == nil
 }

@@ -21,8 +21,7 @@ func (d *examination) outlivesLogin(ctx context.Context) (all findings) {
 	if err != nil {
 		return found(Note, "the name of this user is unknown: whether a logout ends agents was not checked", "")
 	}
-	_, err = os.Stat("/var/lib/systemd/linger/" + self.Username)
-	lingers := err == nil
+	lingers := logind.Lingers(self.Username)
 	groups := map[string]string{}
 	for _, client := range d.servers() {
 		if pid, err := client.ServerPID(); err == nil {

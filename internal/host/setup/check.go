@@ -1,0 +1,121 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/doctor"
+)
+
+// Here is the program that checks a host.
+type Here struct {
+	Version string
+	Now     func() time.Time
+}
+
+// Check checks a host: whether ssh reaches it, its program, its clock, and what doctor checks there. An unreachable host
+// is a finding. Errors: that of the context.
+func Check(ctx context.Context, h host.Host, here Here) (doctor.Checkup, error) {
+	asked := here.Now()
+	facts, err := Ask(ctx, h)
+	answered := here.Now()
+	if errors.Is(err, context.Canceled) {
+		return doctor.Checkup{}, err
+	}
+	if err != nil {
+		return doctor.Checkup{Findings: notAnswered(h, err)}, nil
+	}
+	all := []doctor.Finding{reached(h), here.program(h, facts), clock(h, facts.Time, asked, answered)}
+	for _, f := range facts.Findings {
+		f.Fix = agent.Mapped(f.Fix, func(fix string) string { return "on " + h.Name + ": " + fix })
+		if f.Check == bootCheck && f.Level == doctor.Warning {
+			f.Fix = []string{"nbs-worker host enable " + h.Name}
+		}
+		all = append(all, f)
+	}
+	return doctor.Checkup{Findings: all}, nil
+}
+
+func reached(h host.Host) doctor.Finding {
+	return doctor.Finding{Check: sshCheck, Level: doctor.Holds, What: "ssh reaches " + h.Destination}
+}
+
+// notAnswered returns the findings for a host that did not say how it is.
+func notAnswered(h host.Host, err error) []doctor.Finding {
+	f := doctor.Finding{
+		Check: programCheck, Level: doctor.Failure, Unfit: fail.KindOf(err) == fail.Unfit, Fix: fail.HintsOf(err),
+		What: err.Error(), Why: "nothing else there can be checked",
+	}
+	far, is := errors.AsType[*link.Unreachable](err)
+	switch {
+	case !is:
+		return []doctor.Finding{reached(h), f}
+	case far.Reason == link.NoProgram:
+		f.What = "nbs-worker is not there: " + far.Said
+		return []doctor.Finding{reached(h), f}
+	case far.Reason.Passes():
+		f.Fix = []string{"to see how far ssh gets: ssh -v " + h.Destination + " true"}
+	}
+	f.Check = sshCheck
+	return []doctor.Finding{f}
+}
+
+// program compares the programs of both machines.
+func (here Here) program(h host.Host, facts Facts) doctor.Finding {
+	theirs, ours := short(facts.Version), short(here.Version)
+	f := doctor.Finding{Check: programCheck, Level: doctor.Note, Fix: []string{installOf(h)}}
+	switch {
+	case facts.Protocol != link.Protocol:
+		f.Level, f.Unfit = doctor.Failure, true
+		f.What = fmt.Sprintf("it has nbs-worker %s, with which this one, %s, cannot speak", theirs, ours)
+		f.Why = "no verb of this machine works there"
+	case theirs != ours:
+		f.What = fmt.Sprintf("it has nbs-worker %s, and this machine %s", theirs, ours)
+	default:
+		return doctor.Finding{Check: programCheck, Level: doctor.Holds, What: "it has nbs-worker " + theirs}
+	}
+	return f
+}
+
+// short returns a version without that of Go.
+func short(version string) string {
+	first, _, _ := strings.Cut(version, " ")
+	return human.Legible(first)
+}
+
+// clock compares the clock of a host with the time between a question and its answer.
+func clock(h host.Host, theirs, asked, answered time.Time) doctor.Finding {
+	const allowed = 2 * time.Second
+	off, which := time.Duration(0), "ahead of"
+	if theirs.After(answered.Add(allowed)) {
+		off = theirs.Sub(answered)
+	} else if theirs.Before(asked.Add(-allowed)) {
+		off, which = asked.Sub(theirs), "behind"
+	}
+	if off == 0 {
+		return doctor.Finding{Check: clockCheck, Level: doctor.Holds, What: "its clock is right"}
+	}
+	return doctor.Finding{
+		Check: clockCheck, Level: doctor.Warning, What: fmt.Sprintf("its clock is %s %s that of this machine", off.Round(time.Second), which),
+		Why: "times and ages of its agents look wrong from here", Fix: []string{"on " + h.Name + ": sudo timedatectl set-ntp true"},
+	}
+}
+
+// installOf is the command that copies this program to a host.
+func installOf(h host.Host) string {
+	return fmt.Sprintf("nbs-worker host add %s %s --install", h.Name, h.Destination)
+}
+
+// lastLine returns the last line of what a program said.
+func lastLine(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	return human.OneLine(human.Legible(lines[len(lines)-1]))
+}

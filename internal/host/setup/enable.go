@@ -1,0 +1,137 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/doctor"
+)
+
+// Services are the units of systemd that keep the agents of a host's project.
+type Services struct {
+	Host  host.Host
+	Root  string // of the project there
+	Units []string
+}
+
+// unitFolder is where a user's units are, from the home folder.
+const unitFolder = ".config/systemd/user"
+
+// ServicesOf asks a host which units its project would have. Errors: those of an unreachable host, and of export there.
+func ServicesOf(ctx context.Context, h host.Host) (Services, error) {
+	facts, err := Ask(ctx, h)
+	if err != nil {
+		return Services{}, err
+	}
+	s := Services{Host: h, Root: facts.Root}
+	answer, err := s.worker(ctx, "export", "systemd", "--json")
+	if err != nil {
+		return Services{}, err
+	}
+	var units []struct{ Name string }
+	lines := bytes.Split(bytes.TrimSpace(answer.Out), []byte("\n"))
+	if err := json.Unmarshal(lines[len(lines)-1], &units); err != nil {
+		return Services{}, fmt.Errorf("read the units of %s: %w", h.Name, err)
+	}
+	for _, unit := range units {
+		s.Units = append(s.Units, unit.Name)
+	}
+	return s, nil
+}
+
+// step is a command at a host.
+type step struct {
+	does  string
+	words []string
+	hint  string // if it fails
+}
+
+// steps returns what Enable does besides writing the units. To linger comes first: it starts the user's systemd.
+func (s Services) steps() []step {
+	look := "ssh -t " + s.Host.Destination + " systemctl --user status"
+	return []step{
+		{"keep the services of the user without a login", []string{"loginctl", "enable-linger"}, `as root there: ssh -t ` + s.Host.Destination + ` 'sudo loginctl enable-linger "$USER"'`},
+		{"have systemd read the units", []string{"systemctl", "--user", "daemon-reload"}, look},
+		{"start them, now and at each boot", append([]string{"systemctl", "--user", "enable", "--now", "--"}, s.Units...), look},
+	}
+}
+
+// Commands returns the commands of Enable, in their order, as they would be typed at the host.
+func (s Services) Commands() (lines []string) {
+	lines = append(lines, "nbs-worker --root "+human.ShellWord(s.Root)+" export systemd --dir ~/"+unitFolder)
+	for _, step := range s.steps() {
+		line := step.words[0]
+		for _, word := range step.words[1:] {
+			if word != "--" {
+				line += " " + word
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Enable writes the units of a host's project, and has its systemd run them from boot. Errors: those of an unreachable
+// host; Unfit when systemd does not run it; Failed.
+func (s Services) Enable(ctx context.Context) error {
+	if _, err := s.worker(ctx, "export", "systemd", "--dir", unitFolder); err != nil {
+		return err
+	}
+	for _, step := range s.steps() {
+		answer, err := link.OncePlain(ctx, s.Host, nil, step.words...)
+		switch {
+		case err != nil:
+			return err
+		case answer.Code == 126 || answer.Code == 127:
+			return fail.Errorf(fail.Unfit, "systemd does not run %s: there is no %s", s.Host.Name, step.words[0]).
+				Hint("have its own init run this at boot: nbs-worker --root %s recover --all", human.ShellWord(s.Root))
+		case answer.Code != 0:
+			return fail.Errorf(fail.Failed, "%s on %s: %s", step.does, s.Host.Name, lastLine(answer.Said)).Hint("%s", step.hint)
+		}
+	}
+	facts, err := Ask(ctx, s.Host)
+	if err != nil {
+		return err
+	}
+	for _, f := range facts.Findings {
+		if f.Check == bootCheck && f.Level != doctor.Holds {
+			return fail.Errorf(fail.Failed, "all was done on %s, and yet: %s", s.Host.Name, human.OneLine(human.Legible(f.What))).
+				Hint("nbs-worker host check %s", s.Host.Name)
+		}
+	}
+	return nil
+}
+
+// worker runs nbs-worker for the project of the host.
+func (s Services) worker(ctx context.Context, words ...string) (link.Answer, error) {
+	answer, err := link.Once(ctx, s.Host, append([]string{"--root", s.Root}, words...)...)
+	if err == nil && answer.Code != 0 {
+		err = relayed(s.Host, answer)
+	}
+	return answer, err
+}
+
+// relayed returns the error that nbs-worker reported at a host.
+func relayed(h host.Host, answer link.Answer) error {
+	kind := fail.Failed
+	if known := fail.Kind(answer.Code); known <= fail.Held {
+		kind = known
+	}
+	err := fail.Errorf(kind, "on %s: it ended with exit code %d", h.Name, answer.Code)
+	for line := range strings.Lines(answer.Said) {
+		line = human.Legible(strings.TrimSpace(line))
+		if what, is := strings.CutPrefix(line, "nbs-worker: "); is {
+			err.Err = fmt.Errorf("on %s: %s", h.Name, what)
+		} else if hint, is := strings.CutPrefix(line, "hint: "); is {
+			_ = err.Hint("on %s: %s", h.Name, hint)
+		}
+	}
+	return err
+}
