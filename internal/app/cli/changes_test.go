@@ -75,6 +75,26 @@ func TestChanges(t *testing.T) {
 	run("changes", "alpha", "--root", project, "--against", "no-such").want(t, fail.NotFound, `"no-such" is no commit`)
 }
 
+// After a merge, changes says how much of the work is merged, and not that there was none.
+func TestChangesAfterAMerge(t *testing.T) {
+	t.Parallel()
+	project, tree := withWorktree(t)
+	repo := strings.TrimSuffix(tree, ".nbs/alpha")
+	gitIn(t, repo, "merge", "-q", "nbs/alpha")
+	r := run("changes", "alpha", "--root", project).want(t, 0, "note: 1 commit of its own is merged into main already\n")
+	rig.Equal(t, r.out, "added\t1\t0\tno\topen.go\n", "what is not merged")
+	rig.Must(t, os.Remove(tree+"/open.go"))
+	runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "changes", "alpha", "--root", project).want(t, 0, "all that alpha has changed is merged: 1 commit of its own is in main\n")
+
+	rig.Must(t, os.WriteFile(tree+"/more.go", []byte("a\n"), 0o600))
+	gitIn(t, tree, "add", ".")
+	gitIn(t, tree, "commit", "-q", "-m", "more")
+	gitIn(t, repo, "merge", "-q", "--squash", "nbs/alpha")
+	gitIn(t, repo, "commit", "-q", "-m", "squashed")
+	r = run("changes", "alpha", "--root", project).want(t, 0, "note: main has each of these files as it is here, by another commit\n")
+	rig.Check(t, r.out == "added\t1\t0\tyes\tmore.go\n" && !strings.Contains(r.err, "to merge"), "%s\n%s", r.out, r.err)
+}
+
 // In a folder that agents share, the list has the changes of all; it says so.
 func TestChangesInASharedFolder(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,8 @@ type Changes struct {
 	Commits     int           `json:"commits"`          // since the base
 	Files       []ChangedFile `json:"files"`
 	Uncommitted int           `json:"uncommitted"`     // files
+	Merged      int           `json:"merged"`          // commits of it that the branch of the main tree has
+	InMain      bool          `json:"in_main"`         // the branch of the main tree has the files as they are here, by another commit
 	Merge       []string      `json:"merge"`           // commands that merge what is committed
 	Patch       string        `json:"patch,omitempty"` // if asked for
 }
@@ -35,7 +37,7 @@ type ChangedFile struct {
 func NewChanges(handle agent.Handle, c *changes.Changes, patch string, merge []string) Changes {
 	out := Changes{
 		Handle: handle, Tree: c.Top, Own: c.Own, Branch: c.Branch, Head: c.Head, Base: c.Base.Commit, BaseIs: c.Base.Words, Commits: c.Commits,
-		Files: []ChangedFile{}, Uncommitted: c.Uncommitted, Merge: list(merge), Patch: patch,
+		Files: []ChangedFile{}, Uncommitted: c.Uncommitted, Merged: c.Merged, InMain: c.InMain, Merge: list(merge), Patch: patch,
 	}
 	for i := range c.Files {
 		f := &c.Files[i]

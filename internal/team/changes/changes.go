@@ -18,9 +18,11 @@ type Changes struct {
 
 	Base        Base
 	Files       []File
-	Commits     int // on its branch since the base
-	Uncommitted int // files
-	Unmerged    int // commits that the branch of the main tree does not have
+	Commits     int  // on its branch since the base
+	Uncommitted int  // files
+	Unmerged    int  // commits that the branch of the main tree does not have
+	Merged      int  // commits of the agent that the branch of the main tree has
+	InMain      bool // no commit is merged, but the branch of the main tree has each file as it is here
 
 	since time.Time // zero: since the base
 }
@@ -113,7 +115,10 @@ func (c *Changes) read(ctx context.Context, index []string) error {
 			return err
 		}
 	}
-	return c.readUncommitted(ctx, index)
+	if err := c.readUncommitted(ctx, index); err != nil {
+		return err
+	}
+	return c.readMerged(ctx, index)
 }
 
 // readCommits counts the commits since the base, and those that a merge would bring.
@@ -139,14 +144,9 @@ func (c *Changes) count(ctx context.Context, which string) (int, error) {
 
 // readUncommitted marks the files whose change is not all committed.
 func (c *Changes) readUncommitted(ctx context.Context, index []string) error {
-	committed := cmp.Or(c.Head, c.Base.Commit)
-	text, err := c.run(ctx, index, compared(committed, append(plain, "--name-only", "--no-renames", "-z")...)...)
+	open, err := c.names(ctx, index, cmp.Or(c.Head, c.Base.Commit))
 	if err != nil {
 		return err
-	}
-	open := map[string]bool{}
-	for name := range strings.SplitSeq(text, "\x00") {
-		open[name] = name != ""
 	}
 	for i := range c.Files {
 		f := &c.Files[i]

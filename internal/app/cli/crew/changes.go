@@ -112,7 +112,7 @@ func showChanges(ctx context.Context, f *ui.Factory, o *changesOptions, c *chang
 	sayBase(f, c)
 	switch {
 	case len(c.Files) == 0:
-		f.Note("%s has changed nothing", o.handle)
+		f.Note("%s", unchanged(o.handle, c))
 	case o.patch:
 		return page(ctx, f, o, c)
 	default:
@@ -132,6 +132,30 @@ func sayBase(f *ui.Factory, c *changes.Changes) {
 	if !c.Own {
 		f.SayNote("it has no worktree of its own: the list has what others have changed there too")
 	}
+	if c.Merged > 0 && len(c.Files) > 0 {
+		f.SayNote(fmt.Sprintf("%s of its own %s merged into %s already", human.Count(c.Merged, "commit"), isOrAre(c.Merged), c.Main.Branch))
+	}
+	if c.InMain {
+		f.SayNote(c.Main.Branch + " has each of these files as it is here, by another commit")
+	}
+}
+
+// unchanged says that there is no change, and why not if the work is merged.
+func unchanged(handle agent.Handle, c *changes.Changes) string {
+	switch {
+	case c.Merged > 0:
+		return fmt.Sprintf("all that %s has changed is merged: %s of its own %s in %s", handle, human.Count(c.Merged, "commit"), isOrAre(c.Merged), c.Main.Branch)
+	case c.IsBehindMain():
+		return fmt.Sprintf("%s has changed nothing that %s does not have", handle, c.Main.Branch)
+	}
+	return fmt.Sprintf("%s has changed nothing", handle)
+}
+
+func isOrAre(count int) string {
+	if count == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // listChanges prints the files, and how to go on.
@@ -167,7 +191,7 @@ func listChanges(f *ui.Factory, o *changesOptions, c *changes.Changes) error {
 
 // mergeCommands returns the commands that bring an agent's commits into the branch of the main tree.
 func mergeCommands(c *changes.Changes) []string {
-	if c.Unmerged == 0 {
+	if c.Unmerged == 0 || c.InMain {
 		return nil
 	}
 	branch := c.Branch
