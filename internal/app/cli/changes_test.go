@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -107,4 +108,15 @@ func TestChangesInASharedFolder(t *testing.T) {
 	r := run("changes", "alpha", "--root", project).want(t, 0, "what others have changed there too")
 	rig.Check(t, r.out == "" && !strings.Contains(r.err, "merge"), "%s\n%s", r.out, r.err)
 	runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "changes", "alpha", "--root", project, "--patch").want(t, 0, "alpha has changed nothing")
+}
+
+// What a restore has done is printed before what can follow.
+func TestRestoredBeforeItsHint(t *testing.T) {
+	t.Parallel()
+	project, tree := withWorktree(t)
+	rig.Must(t, os.RemoveAll(tree))
+	said := &bytes.Buffer{}
+	code := Main([]string{"worktree", "restore", "alpha", "--root", project}, ui.Streams{In: strings.NewReader(""), Out: said, Err: said, OutTTY: true, ErrTTY: true})
+	done, hint := strings.Index(said.String(), "restored "), strings.Index(said.String(), "to have an agent work there: ")
+	rig.Check(t, code == 0 && done >= 0 && hint > done, "%d: %s", code, said)
 }

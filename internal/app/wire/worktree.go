@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -11,7 +12,7 @@ import (
 // AgentWorktree is the worktree of an agent, or what is kept of one that was removed.
 type AgentWorktree struct {
 	Handle agent.Handle `json:"handle"`
-	State  string       `json:"state"` // "there", "gone", or "kept" after its removal
+	State  string       `json:"state"` // "there" or "gone"; after its removal "kept", or "restored" if it is there again
 	Path   string       `json:"path"`
 	Branch string       `json:"branch"`
 	Base   string       `json:"base,omitempty"` // the commit at which the branch began
@@ -39,7 +40,11 @@ func NewWorktree(t supervisor.TreeState) AgentWorktree {
 
 // NewKeptWorktree converts what is kept of a worktree.
 func NewKeptWorktree(k worktree.Kept) AgentWorktree {
-	return AgentWorktree{Handle: k.Handle, State: "kept", Path: k.Path, Branch: k.Branch, Stays: []string{}, Ref: k.Ref, At: timeOf(k.At), Time: k.When()}
+	state := "kept"
+	if k.Restored != "" {
+		state = "restored"
+	}
+	return AgentWorktree{Handle: k.Handle, State: state, Path: cmp.Or(k.Restored, k.Path), Branch: k.Branch, Stays: []string{}, Ref: k.Ref, At: timeOf(k.At), Time: k.When()}
 }
 
 // RestoredWorktree is a worktree that was brought back.

@@ -85,7 +85,7 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	}
 	if withTree {
 		if stopped.Tree, err = s.removeTree(ctx, &stopped.Record); err != nil {
-			return stopped, butDone(err, "it was ended, and its record stays")
+			return stopped, notDismissed("it was ended, and its record stays", handle, err)
 		}
 	}
 	if keep {

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -138,7 +140,20 @@ func (s *Supervisor) checkTree(ctx context.Context, handle agent.Handle) error {
 	if err != nil {
 		return err
 	}
-	return removal.Check(ctx)
+	if err := removal.Check(ctx); err != nil {
+		return notDismissed("it is not dismissed", handle, err)
+	}
+	return nil
+}
+
+// notDismissed adds to the refusal of a removal what became of the agent, and how to dismiss it without the removal.
+func notDismissed(what string, handle agent.Handle, err error) error {
+	alone := "nbs-worker dismiss " + string(handle)
+	refusal := fail.Errorf(fail.KindOf(err), "%s: %s", what, err.Error()).HintsOf(err)
+	if slices.ContainsFunc(refusal.Hints, func(hint string) bool { return strings.HasSuffix(hint, alone) }) {
+		return refusal
+	}
+	return refusal.Hint("to dismiss it, and leave its worktree: %s", alone)
 }
 
 // removeTree removes the worktree of an agent that has ended.

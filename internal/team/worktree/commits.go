@@ -73,10 +73,11 @@ func (t *Tree) unmerged(ctx context.Context) ([]Obstacle, error) {
 	if count == 0 {
 		return nil, nil
 	}
+	const short = 12 // digits
 	at := "git -C " + human.ShellWord(t.Path)
 	return []Obstacle{{
 		human.Count(count, "commit") + " of it in no other branch and no remote one",
-		"to see what they change: " + at + " log --stat " + human.Cut(t.Base, 12, human.Letter) + "..HEAD; to keep them: " + at + " push -u origin HEAD, or merge them",
+		"to see what they change: " + at + " log --stat " + t.Base[:min(short, len(t.Base))] + "..HEAD; " + t.toMerge(ctx) + "; to push them: " + at + " push -u origin HEAD",
 	}}, nil
 }
 
@@ -195,6 +196,15 @@ func (t *Tree) stashes(ctx context.Context) ([]Obstacle, error) {
 		return nil, nil
 	}
 	return []Obstacle{{human.Count(count, "change") + " of its branch in the stash", "to see it: git stash list"}}, nil
+}
+
+// toMerge returns the command that merges the tree's commits into what is checked out in the main tree, in words.
+func (t *Tree) toMerge(ctx context.Context) string {
+	all, err := entries(ctx, t.common())
+	if err != nil || len(all) == 0 || t.Branch == "" {
+		return "to keep them: merge them"
+	}
+	return "to merge them: git -C " + human.ShellWord(all[0].path) + " merge " + human.ShellWord(t.Branch)
 }
 
 // looseCommits returns the commits that only this tree reaches: those in the logs of its HEAD and of its branch, and in

@@ -128,7 +128,7 @@ func (t *Tree) dirt(ctx context.Context) ([]Obstacle, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := "to see them: git -C " + human.ShellWord(t.Path) + " status"
+	at := "to see them: git -C " + human.ShellWord(t.Path) + " status; then commit them, or delete those that are not needed"
 	return named(
 		naming{"file", "is changed and not committed", "are changed and not committed", changed, at},
 		naming{"file", "is in no commit", "are in no commit", fresh, at},

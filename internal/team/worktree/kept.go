@@ -27,6 +27,8 @@ type Kept struct {
 	Path, Branch string // of the tree
 	Head         string // what was checked out
 	Project      string
+
+	Restored string // where it was restored to, if that is there; see [KeptOf]
 }
 
 const stamp = "20060102T150405.000000000Z"
@@ -162,7 +164,8 @@ func notKept(handle agent.Handle) error {
 		Hint("to see what is kept: nbs-worker worktree list")
 }
 
-// KeptOf returns what is kept of the worktrees of a project's repository; nothing outside of one.
+// KeptOf returns what is kept of the worktrees of a project's repository, and what of it was restored; nothing outside of
+// a repository.
 func KeptOf(ctx context.Context, project string) ([]Kept, error) {
 	_, common, err := repository(ctx, project)
 	switch {
@@ -172,5 +175,9 @@ func KeptOf(ctx context.Context, project string) ([]Kept, error) {
 		return nil, err
 	}
 	all, err := KeptTrees(ctx, common, "")
+	back := restoredTo(common)
+	for i := range all {
+		all[i].Restored = back[all[i].Ref]
+	}
 	return slices.DeleteFunc(all, func(k Kept) bool { return k.Project != project }), err
 }

@@ -83,6 +83,9 @@ func Restore(ctx context.Context, w Wish) (done Restored, err error) {
 	if _, err = here.Run(ctx, "update-index", "-q", "--refresh"); err != nil && git.Code(err) != 1 { // 1: a file differs from the commit
 		return done, err
 	}
+	if err := k.mark(ctx, t); err != nil {
+		return done, err
+	}
 	return done, t.unlockIf(ctx, k.reason())
 }
 

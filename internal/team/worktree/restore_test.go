@@ -79,6 +79,16 @@ func TestRestoreToNamedFolder(t *testing.T) {
 	_, err = Restore(t.Context(), wish)
 	rig.Must(t, err)
 	rig.Same(t, "files", files, w.contents(w.at("to/alice")))
+
+	// What was restored is known as long as it is there.
+	is := func() string {
+		kept, err := KeptOf(t.Context(), w.at("project"))
+		rig.Check(t, err == nil && len(kept) == 1, "%v, %v", kept, err)
+		return kept[0].Restored
+	}
+	rig.Equal(t, is(), w.at("to/alice"), "where it was restored to")
+	w.git("project", "worktree", "remove", "-f", w.at("to/alice"))
+	rig.Equal(t, is(), "", "where it was restored to, after its removal")
 }
 
 // No restore writes what makes a folder a repository of its own, or follows a link that is in its place.

@@ -97,8 +97,9 @@ func newWorktreeListCmd(f *ui.Factory) *cobra.Command {
 		Use:   "list",
 		Short: "List the worktrees of agents, and what is kept of removed ones",
 		Long: ui.WithCodes(`Prints one line per worktree: handle, state, branch, path, and why it cannot be removed now. The
-state is "there", "gone", or "kept" for one that was removed; for that, the last field is the
-time for worktree restore --at. In a pipe the fields are separated by tabs.`,
+state is "there" or "gone"; of one that was removed "kept", or "restored" while it is there again.
+For these, the last field is the time for worktree restore --at. What was restored is kept too. In
+a pipe the fields are separated by tabs.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit),
 		Example: `  nbs-worker worktree list
   nbs-worker worktree list --json | jq -r '.[]|select(.state=="kept").ref'`,
@@ -192,7 +193,8 @@ func runWorktreeRestore(ctx context.Context, f *ui.Factory, handle agent.Handle,
 	case done.Branch == "":
 		f.Say("its branch %s has moved or is checked out elsewhere: the worktree has no branch", human.Quote(done.Kept.Branch))
 	}
-	f.Note("to have an agent work there: nbs-worker spawn %s --cwd %s", handle, human.ShellWord(done.Path))
 	words := "restored " + human.Count(done.Files, "file") + " to " + human.Quote(done.Path)
-	return f.ShowOne(ui.Outcome{JSON: wire.NewRestoredWorktree(done), Handle: handle, Words: words})
+	err = f.ShowOne(ui.Outcome{JSON: wire.NewRestoredWorktree(done), Handle: handle, Words: words})
+	f.Note("to have an agent work there: nbs-worker spawn %s --cwd %s", handle, human.ShellWord(done.Path))
+	return err
 }
