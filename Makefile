@@ -35,7 +35,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,9 +52,13 @@ demo-chat: build ## show a conversation in a chat that outlives what is killed, 
 	bin/nbs-sim isolate -- scripts/demo-chat
 
 test: bootstrap $(GOTESTSUM) programs ## run the tests; they fetch tmux and Claude Code when missing
-	$(TEST) $(LONG) $$(go list ./... | grep -v /e2e/campaign)
+	$(TEST) $(LONG) $$(go list ./... | grep -v -e /e2e/campaign -e /e2e/hosts -e /sim/hosts)
 
-test-all: test test-rest ## run make test, and what it leaves out
+test-hosts: bootstrap $(GOTESTSUM) programs ## run the tests against hosts, each with an sshd, which are simulated in namespaces; needs root
+	scripts/bootstrap hosts
+	$(TEST) ./internal/sim/hosts/... ./internal/e2e/hosts/...
+
+test-all: test test-hosts test-rest ## run make test, and what it leaves out
 
 test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(MAKE) -j 2 rest-campaign rest-oldest
@@ -81,6 +85,7 @@ quick: ## run what needs neither tmux nor claude, for the inner loop
 
 # The detector sleeps for a second at each exit unless told not to, and kills at random moments would find workers asleep.
 race: bootstrap ## run all tests under the race detector
+	scripts/bootstrap hosts
 	GORACE=atexit_sleep_ms=0 NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
 
 memory-kills: bootstrap ## kill the memory's worker 200 times around turns of the real Claude, and as often around played ones; NBS_MEMORY_KILLS, NBS_MEMORY_SEED

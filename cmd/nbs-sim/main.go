@@ -26,6 +26,7 @@
 //	nbs-sim matrix show --url URL --room ID
 //	nbs-sim matrix faults --url URL  write as a user, print a room, print what was wrong with the bot's requests
 //	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
+//	nbs-sim boot FILE                be the first process of a simulated host; tests start it
 //	nbs-sim bench [FLAGS]            what nbs-worker costs, next to its floors; see --help
 //	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
 package main
@@ -35,6 +36,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"nbs-worker/internal/sim/hosts/boot"
 	"nbs-worker/internal/sim/isolate"
 )
 
@@ -46,6 +48,7 @@ const usage = `usage: nbs-sim isolate -- CMD ARGS...
        nbs-sim matrix [--listen 127.0.0.1:0] [--port-file FILE] [--token T]
        nbs-sim matrix room|say|show|faults --url URL ...
        nbs-sim claude ARGS...
+       nbs-sim boot FILE
        nbs-sim bench [FLAGS]
        nbs-sim sleep [DURATION]
 `
@@ -70,6 +73,8 @@ func run(args []string) int {
 		return runMatrix(args[2:])
 	case "claude":
 		return runClaude(args[2:])
+	case "boot":
+		return runBoot(args[2:])
 	case "bench":
 		return runBench(args[2:])
 	case "sleep":
@@ -84,6 +89,13 @@ func runIsolate(args []string) int {
 		command = command[1:]
 	}
 	return isolate.Exec(args, command)
+}
+
+func runBoot(args []string) int {
+	if len(args) != 1 {
+		return misused("boot takes one file")
+	}
+	return boot.Main(args[0])
 }
 
 func misused(why string) int {
