@@ -26,6 +26,7 @@
 //	nbs-sim matrix show --url URL --room ID
 //	nbs-sim matrix faults --url URL  write as a user, print a room, print what was wrong with the bot's requests
 //	nbs-sim claude ARGS...           a stand-in for claude (also when started under the name "claude")
+//	                                 under the names systemctl, loginctl and busctl: those of a simulated host
 //	nbs-sim boot FILE                be the first process of a simulated host; tests start it
 //	nbs-sim bench [FLAGS]            what nbs-worker costs, next to its floors; see --help
 //	nbs-sim sleep [DURATION]         a child that does nothing; for ever without a duration
@@ -35,8 +36,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"nbs-worker/internal/sim/hosts/boot"
+	"nbs-worker/internal/sim/hosts/units"
 	"nbs-worker/internal/sim/isolate"
 )
 
@@ -56,8 +59,11 @@ const usage = `usage: nbs-sim isolate -- CMD ARGS...
 func main() { os.Exit(run(os.Args)) }
 
 func run(args []string) int {
-	if filepath.Base(args[0]) == "claude" {
+	switch name := filepath.Base(args[0]); {
+	case name == "claude":
 		return runClaude(args[1:])
+	case slices.Contains(units.Names(), name):
+		return units.Main(name, args[1:])
 	}
 	if len(args) < 2 {
 		return misused("no command given")

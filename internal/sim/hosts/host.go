@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/sim/hosts/boot"
+	"nbs-worker/internal/sim/hosts/units"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -25,9 +26,8 @@ type Host struct {
 	*rig.World
 
 	Name      string
-	Network   *Network   // between a client and this host
-	Variables []string   // of whoever logs in there
-	AtBoot    [][]string // programs that are started at each boot, besides sshd
+	Network   *Network // between a client and this host
+	Variables []string // of whoever logs in there
 
 	t    testing.TB
 	sshd string       // where it listens
@@ -51,7 +51,15 @@ func Start(t testing.TB, name, baseURL string, variables ...string) *Host {
 		sshd:      fmt.Sprintf("127.1.%d.%d:22", n/250, n%250+1),
 		Variables: world.Env(variables...),
 	}
-	rig.Must(t, os.Mkdir(h.file(""), 0o700))
+	rig.Must(t, os.MkdirAll(h.file("bin"), 0o700))
+	for _, name := range units.Names() {
+		rig.Must(t, os.Symlink(rig.Sim(t), filepath.Join(h.file("bin"), name)))
+	}
+	for i, v := range h.Variables {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			h.Variables[i] = "PATH=" + h.file("bin") + ":" + path
+		}
+	}
 	h.makeKey("host_key")
 	h.write("authorized_keys", "")
 	h.Network = newNetwork(t, fmt.Sprintf("127.2.%d.%d:22", n/250, n%250+1), h.sshd)
@@ -68,6 +76,13 @@ func (h *Host) write(name, text string) {
 	rig.Must(h.t, os.WriteFile(h.file(name), []byte(text), 0o600))
 }
 
+// empty removes what is in a folder, as a boot does with one in memory.
+func (h *Host) empty(dir string) {
+	h.t.Helper()
+	rig.Must(h.t, os.RemoveAll(dir))
+	rig.Must(h.t, os.Mkdir(dir, 0o700))
+}
+
 func (h *Host) makeKey(name string) { makeKey(h.t, h.file(name), h.Name) }
 
 func makeKey(t testing.TB, path, comment string) {
@@ -77,18 +92,24 @@ func makeKey(t testing.TB, path, comment string) {
 	}
 }
 
-// Boot switches the host on, and returns when its sshd answers.
+// Boot switches the host on, and returns when its sshd answers. The services of its user start if the user lingers.
 func (h *Host) Boot() {
 	h.t.Helper()
+	h.empty(h.RunDir)
+	h.empty(h.TmuxDir)
 	h.write("boot_id", newBootID())
 	h.write("passwd", h.users())
 	h.write("sshd_config", h.sshdConfig())
+	programs := [][]string{h.sshdCommand()}
+	if units.Lingers(h.Home) {
+		programs = append(programs, []string{filepath.Join(h.file("bin"), "systemctl"), "--user", "start", "default.target"})
+	}
 	machine := boot.Machine{
 		Name:     h.Name,
 		Files:    []boot.File{{Path: "/proc/sys/kernel/random/boot_id", Is: h.file("boot_id")}, {Path: "/etc/passwd", Is: h.file("passwd")}},
 		Empty:    []string{"/run", "/var/log"},
 		Folders:  []string{"/run/sshd"},
-		Programs: append([][]string{h.sshdCommand()}, h.AtBoot...),
+		Programs: programs,
 	}
 	text, err := json.Marshal(machine)
 	rig.Must(h.t, err)
