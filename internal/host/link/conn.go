@@ -45,7 +45,7 @@ type exchange struct {
 func dial(ctx context.Context, h host.Host, log io.Writer) (*conn, error) {
 	c := &conn{host: h, ended: make(chan struct{}), streams: map[uint32]*exchange{}}
 	argv := Command(h, "host", "serve")
-	c.ssh = exec.Command(argv[0], argv[1:]...) //nolint:gosec,noctx // a destination is checked; close ends it
+	c.ssh = exec.Command(argv[0], argv[1:]...) //nolint:noctx // close ends it
 	c.ssh.Stderr = io.MultiWriter(&c.said, log)
 	c.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the command, by a frame
 	in, err := c.ssh.StdinPipe()

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/fsnotify/fsnotify"
+
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/store/jobs"
@@ -81,7 +83,10 @@ func (f *follower) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-f.watch.Events():
-	case <-f.watch.Errors(): // a lost event was a change
+	case err := <-f.watch.Errors():
+		if !errors.Is(err, fsnotify.ErrEventOverflow) { // what was lost was a change
+			return fswatch.Failed(err)
+		}
 	case <-f.gone:
 		f.gone = nil
 	case err := <-f.over:

@@ -82,7 +82,7 @@ func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err err
 			wait.reached()
 			var a answer
 			if a, err = c.do(ctx, hurry, x); err == nil {
-				return l.result(r, a)
+				return l.result(a)
 			}
 		}
 		if !sent {
@@ -130,7 +130,7 @@ func (l *Link) connected(ctx context.Context) (*conn, error) {
 }
 
 // result returns the exit code of an answer.
-func (l *Link) result(r Request, a answer) (int, error) {
+func (l *Link) result(a answer) (int, error) {
 	switch {
 	case a.Refused != "":
 		return 0, fail.Errorf(fail.Kind(a.Code), "%s refuses: %s", l.Host.Name, a.Refused)

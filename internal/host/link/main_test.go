@@ -49,7 +49,7 @@ if test -e "$destination/refused"; then echo "$destination: Permission denied (p
 if test -e "$destination/down"; then echo "ssh: connect to host x port 22: Connection refused" >&2; exit 255; fi
 echo "a line of the shell's own"
 XDG_STATE_HOME=$destination NBS_TEST_ROLE=host exec ` + self + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o700); err != nil {
 		panic(err)
 	}
 	if err := os.Setenv("PATH", dir+":"+os.Getenv("PATH")); err != nil {

@@ -60,7 +60,7 @@ func ReasonOf(said string) Reason {
 }
 
 // Unreachable is the error that a host cannot be reached.
-type Unreachable struct {
+type Unreachable struct { //nolint:errname // it is a state of a host, too
 	Host   host.Host
 	Reason Reason
 	Said   string // the last line of ssh

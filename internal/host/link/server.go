@@ -85,7 +85,7 @@ func (c *session) take(ctx context.Context, f frame) error {
 		_, _ = stored.(*io.PipeWriter).Write(f.text) // its reader has said why it does not read
 	case interrupt:
 		if job, is := c.jobs.Load(f.stream); is {
-			return c.interrupt(job.(*jobs.Job))
+			c.interrupt(job.(*jobs.Job))
 		}
 	case hello, stdout, stderr, ended: // not from a client
 	}
@@ -172,17 +172,16 @@ func (c *session) begin(job *jobs.Job) (gone <-chan struct{}, err error) {
 	return over, nil
 }
 
-// interrupt tells the process of a job to end.
-func (c *session) interrupt(job *jobs.Job) error {
+// interrupt tells the process of a job to end. The client waits for its end if it could not be told.
+func (c *session) interrupt(job *jobs.Job) {
 	id, err := job.Process()
 	if err != nil {
-		return nil //nolint:nilerr // it has not begun, or the disk fails: the client waits for its end
+		return
 	}
 	opened, liveness, err := c.Machine.Open(id)
 	if err != nil || liveness != machine.Alive {
-		return nil //nolint:nilerr // it has ended, or cannot be told
+		return
 	}
 	defer opened.Close()
 	_ = opened.Signal(syscall.SIGINT)
-	return nil
 }

@@ -207,7 +207,7 @@ func (j *Job) AwaitEnd() error {
 	}
 	defer file.Close()
 	for {
-		if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); !errors.Is(err, unix.EINTR) { //nolint:gosec // a descriptor is small
+		if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); !errors.Is(err, unix.EINTR) {
 			return os.NewSyscallError("flock", err)
 		}
 	}

@@ -100,7 +100,7 @@ func (j *Job) Attend() (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); err != nil { //nolint:gosec // a descriptor is small
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); err != nil {
 		return nil, errors.Join(os.NewSyscallError("flock", err), file.Close())
 	}
 	return func() { _ = file.Close() }, nil
