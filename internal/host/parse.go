@@ -15,6 +15,11 @@ import (
 // Hosts are the user's hosts, sorted by name.
 type Hosts []Host
 
+// Has reports whether there is a host of a name.
+func (all Hosts) Has(name string) bool {
+	return slices.ContainsFunc(all, func(h Host) bool { return h.Name == name })
+}
+
 // Find returns the host of a name. Errors: NotFound.
 func (all Hosts) Find(name string) (Host, error) {
 	names := make([]string, len(all))

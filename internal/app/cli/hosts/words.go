@@ -58,7 +58,7 @@ func (v *verb) split(args []string, named string, known host.Hosts) error {
 	places := map[string]bool{}
 	for _, word := range words[:v.handles(len(words))] {
 		p := placed{word: word, rest: word, at: named}
-		if rest, at := host.Split(word); at != "" && named == "" {
+		if rest, at := host.Split(word); at != "" && named == "" && (!v.ofKeys() || known.Has(at)) {
 			p.rest, p.at = rest, at
 		}
 		handles, places[p.at] = append(handles, p), true
@@ -76,6 +76,9 @@ func (v *verb) split(args []string, named string, known host.Hosts) error {
 	}
 	return nil
 }
+
+// ofKeys reports whether the verb takes keys of conversations, which may have an @ of their own.
+func (v *verb) ofKeys() bool { return strings.Contains(v.cmd.Use, "<key>") }
 
 // placed is a handle or key of a command line.
 type placed struct{ word, rest, at string }
