@@ -187,8 +187,28 @@ func addChats(s *supervisor.Supervisor, o *costOptions, sums *wire.Costs, outcom
 	}
 }
 
+// budgetCell returns a budget, and until when it holds the agent.
+func budgetCell(t *ui.Table, b *wire.AgentBudget) ui.Cell {
+	words, until := string(b.Budget), t.When(*b.Ends)
+	if t.Streams.OutTTY {
+		words = "$" + words
+		until = b.Ends.Local().Format("15:04")
+		if b.Ends.Sub(t.Now) > 24*time.Hour {
+			until = b.Ends.Local().Format("Monday, 2 January")
+		}
+	}
+	if !b.Over {
+		return ui.Text(words)
+	}
+	return ui.Cell{Text: words + ", spent, held until " + until, Colour: ui.Red}
+}
+
 func printCosts(f *ui.Factory, o *costOptions, sums *wire.Costs) error {
-	f.Note("spent since %s", f.When(o.from))
+	since := f.When(o.from)
+	if o.since == "" {
+		since = "midnight"
+	}
+	f.Note("spent since %s", since)
 	t := f.NewTable("WHO", "SPENT", "EVER", "BUDGET")
 	money := func(usd float64) ui.Cell {
 		if t.Streams.OutTTY {
@@ -203,10 +223,7 @@ func printCosts(f *ui.Factory, o *costOptions, sums *wire.Costs) error {
 			who += " (dismissed)"
 		}
 		if a.Budget != nil {
-			budget = ui.Text(string(a.Budget.Budget))
-			if a.Budget.Over {
-				budget = ui.Cell{Text: budget.Text + ", spent until " + f.When(*a.Budget.Ends), Colour: ui.Red}
-			}
+			budget = budgetCell(t, a.Budget)
 		}
 		t.Row(ui.Text(who), money(a.SpentUSD), money(a.EverUSD), budget)
 	}
