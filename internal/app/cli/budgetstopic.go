@@ -2,6 +2,7 @@ package cli
 
 const budgetsTopic = `A budget is how much an agent may spend in an hour, a day or a week, in US dollars:
 
+  nbs-worker spawn alice --budget 5.00/day
   nbs-worker set alice budget=5.00/day
   nbs-worker set alice budget=off
 

@@ -23,3 +23,10 @@ func TestMisspelledModelIsRefused(t *testing.T) {
 	r := run("--root", project, "spawn", "a", "--dry-run", "--model", "exactly:sonet").want(t, 0)
 	rig.Check(t, strings.Contains(r.out, " --model sonet ") && r.err == "", "%+v", r)
 }
+
+// A new agent takes a budget as set gives one.
+func TestSpawnWithABudget(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	run("--root", project, "spawn", "a", "--dry-run", "--budget", "5").want(t, fail.BadInput, "not an amount of US dollars for an hour, a day or a week")
+}

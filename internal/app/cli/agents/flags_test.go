@@ -58,6 +58,8 @@ func TestSpawnFlags(t *testing.T) {
 	}
 	for line, want := range map[string]supervisor.Spawn{
 		"a":                                 plainSpawn,
+		"a --budget $5/day":                 with(func(s *supervisor.Spawn) { s.Budget = "5.00/day" }),
+		"a --budget off":                    plainSpawn,
 		"a --model opus[1m]":                with(func(s *supervisor.Spawn) { s.Model = "opus[1m]" }),
 		"a --model=exactly:sonet":           with(func(s *supervisor.Spawn) { s.Model = "sonet" }),
 		"a --permission-mode plan":          with(func(s *supervisor.Spawn) { s.PermissionMode, s.UsualMode = "plan", "" }),

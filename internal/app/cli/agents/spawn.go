@@ -18,11 +18,11 @@ import (
 
 // spawnOptions are the options of one spawn, as typed.
 type spawnOptions struct {
-	handle, model, permissionMode, restart, cwd, sessionID, settings string
-	env, claudeArgs                                                  []string
-	foreground, mayManage, memory, noAnswers                         bool
-	start                                                            startOptions
-	worktree                                                         worktreeFlags
+	handle, model, permissionMode, restart, cwd, sessionID, settings, budget string
+	env, claudeArgs                                                          []string
+	foreground, mayManage, memory, noAnswers                                 bool
+	start                                                                    startOptions
+	worktree                                                                 worktreeFlags
 }
 
 func newSpawnCmd(f *ui.Factory) *cobra.Command {
@@ -68,6 +68,7 @@ func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")
 	flags.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for claude, stored in the record, not for secrets; repeatable")
 	flags.StringVar(&o.settings, "settings", "", "settings of Claude's for this agent: a file, or an object in JSON; stored in the record, not for secrets")
+	flags.StringVar(&o.budget, "budget", "", "what it may spend, like 5.00/day, also hour or week; then messages to it wait (nbs-worker help budgets)")
 	flags.StringVar(&o.sessionID, "session-id", "", "continue this existing conversation")
 	flags.BoolVar(&o.mayManage, "may-manage", false, "let the agent manage its colleagues without limits (nbs-worker help rights)")
 	flags.BoolVar(&o.memory, "memory", false, "observe the agent and remember what it does (nbs-worker help memory)")
@@ -185,6 +186,11 @@ func (o *spawnOptions) parse(f *ui.Factory) (supervisor.Spawn, error) {
 	}
 	if spawn.Restart.Policy, err = agent.ParseRestartWord(o.restart); err != nil {
 		return spawn, err
+	}
+	if o.budget != "" {
+		if spawn.Budget, err = agent.ParseBudget(o.budget); err != nil {
+			return spawn, err
+		}
 	}
 	if spawn.Env, err = agent.ParseEnv(o.env); err != nil {
 		return spawn, err
