@@ -120,3 +120,14 @@ func TestRestoredBeforeItsHint(t *testing.T) {
 	done, hint := strings.Index(said.String(), "restored "), strings.Index(said.String(), "to have an agent work there: ")
 	rig.Check(t, code == 0 && done >= 0 && hint > done, "%d: %s", code, said)
 }
+
+// On a narrow terminal, a list of worktrees has their folders as seen from the project, and no branch that a handle says.
+func TestWorktreesInEightyColumns(t *testing.T) {
+	t.Parallel()
+	project, tree := withWorktree(t)
+	terminal := ui.Streams{OutTTY: true, ErrTTY: true, Width: 80}
+	r := runOn(terminal, "worktree", "list", "--root", project).want(t, 0)
+	uitest.MustFit(t, r.out, "HANDLE  STATE  FOLDER\n", "alpha   there  ../"+filepath.Base(strings.TrimSuffix(tree, "/the shop.nbs/alpha"))+"/the shop.nbs/alpha\n", "    stays: ")
+	r = run("worktree", "list", "--root", project).want(t, 0)
+	rig.Check(t, strings.HasPrefix(r.out, "alpha\tthere\tnbs/alpha\t"+tree+"\t"), "in a pipe: %s", r.out)
+}

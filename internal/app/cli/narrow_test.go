@@ -53,6 +53,11 @@ func TestFirstScreenFitsEightyColumns(t *testing.T) {
 	none := newProject(t)
 	out = runOn(terminal, "--root", none).want(t, 0).out
 	rig.Check(t, strings.Contains(out, ": no agents\nto start an agent: nbs-worker --root "+none+" spawn NAME 'TASK'\n"), "it is\n%s", out)
+	rig.Must(t, os.WriteFile(filepath.Join(none, "team.yaml"), []byte("agents: {alice: }\n"), 0o600))
+	out = runOn(terminal, "--root", none).want(t, 0).out
+	rig.Check(t, strings.Contains(out, ": no agents\nto start the team of team.yaml: nbs-worker --root "+none+" up\nto start an agent: "), "with a team:\n%s", out)
+	rig.Must(t, os.RemoveAll(filepath.Join(none, ".nbs")))
+	runOn(terminal, "--root", none, "list").want(t, fail.NotFound, "hint: to start the team of team.yaml: nbs-worker --root "+none+" up\n")
 	rig.Check(t, strings.Contains(run("--root", project).want(t, 0).out, "Usage:"), "no help in a pipe")
 	runOn(terminal, "--root", t.TempDir()).want(t, fail.NotFound, "no .nbs folder")
 }

@@ -57,6 +57,25 @@ func TestTeamInit(t *testing.T) {
 	run("--root", newProject(t), "team", "init").want(t, fail.NotFound, "there is no agent")
 }
 
+// up --dry-run says which worktree it makes, and the table fits the terminal.
+func TestDryRunOfATeamInTrees(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	rig.Must(t, os.WriteFile(filepath.Join(project, "team.yaml"), []byte("agents:\n  api: {worktree: true}\n  web: {worktree: {branch: fix}, depends_on: [api]}\n  docs:\n"), 0o600))
+	gitIn(t, project, "init", "-q", "-b", "main")
+	gitIn(t, project, "commit", "-q", "--allow-empty", "-m", "first")
+	gitIn(t, project, "branch", "fix")
+	beside := "../" + filepath.Base(project) + ".nbs/"
+	r := runOn(ui.Streams{OutTTY: true, ErrTTY: true, Width: 80}, "--root", project, "up", "--dry-run").want(t, 0)
+	uitest.MustFit(t, r.out, "AGENT  ACTION  AFTER\n", "    changes: makes the worktree "+beside+"api on the new branch", "    changes: makes the worktree "+beside+"web on the branch fix\n")
+	rig.Equal(t, run("--root", project, "up", "--dry-run").want(t, 0).out, "api\tstart\t-\tmakes the worktree "+beside+"api on the new branch nbs/api\n"+
+		"web\tstart\tapi\tmakes the worktree "+beside+"web on the branch fix\ndocs\tstart\t-\t-\n", "in a pipe")
+	r = run("--root", project, "up", "--dry-run", "--json").want(t, 0)
+	rig.Check(t, strings.Contains(r.out, `"worktree":{"path":"`+project+`.nbs/api","branch":"nbs/api","new_branch":true,"is_there":false}`), "%s", r.out)
+	gitIn(t, project, "switch", "-q", "fix")
+	run("--root", project, "up", "--dry-run").want(t, fail.Conflict, "up: web: ")
+}
+
 // A group of an allowed team file stands for its members, in each verb that takes several agents. --all stands for all.
 func TestGroups(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/team/compose"
 	"nbs-worker/internal/team/supervisor"
+	"nbs-worker/internal/team/worktree"
 )
 
 // TeamStep is what up, down or restart does with an agent, or with --dry-run would do.
@@ -12,6 +13,7 @@ type TeamStep struct {
 	Action  string         `json:"action"` // spawn, resume, restart, stop; keep: it runs; stay: it is stopped and stays so
 	After   []agent.Handle `json:"after"`  // the agents that it waits for
 	Changed []Difference   `json:"changed"`
+	Tree    *PlannedTree   `json:"worktree,omitempty"` // what a new agent gets, with --dry-run
 	Started *Started       `json:"started,omitempty"`
 	Ended   *Ended         `json:"ended,omitempty"`
 }
@@ -31,6 +33,22 @@ func NewTeamStep(step *compose.Step, changed []compose.Difference) TeamStep {
 		out.After = append(out.After, need.On)
 	}
 	return out
+}
+
+// PlannedTree is the worktree that would be made for an agent, or taken as it is.
+type PlannedTree struct {
+	Path      string `json:"path"`
+	Branch    string `json:"branch"`
+	NewBranch bool   `json:"new_branch"`
+	IsThere   bool   `json:"is_there"` // left by a command that was killed, by a dismissal or by a restore
+}
+
+// InTree adds a worktree to a step; nil: none.
+func (t TeamStep) InTree(tree *worktree.Plan) TeamStep {
+	if tree != nil {
+		t.Tree = &PlannedTree{Path: tree.Path, Branch: tree.Branch, NewBranch: tree.NewBranch, IsThere: tree.Left}
+	}
+	return t
 }
 
 // With adds a start to a step.

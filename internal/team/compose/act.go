@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 	"nbs-worker/internal/team/teamfile"
 	"nbs-worker/internal/team/wait"
+	"nbs-worker/internal/team/worktree"
 )
 
 // Team is a team file with the project whose agents it names.
@@ -48,7 +49,7 @@ func (t *Team) start(ctx context.Context, step *Step, start launch.Start) (super
 		start.Prompt = want.InitialPrompt
 		spawn := supervisor.Spawn{Spec: want, Start: start}
 		if tree := step.Agent.Worktree; tree != nil {
-			spawn.Cwd, spawn.Worktree = "", &supervisor.Worktree{Branch: tree.Branch, Base: tree.Base, Link: tree.Link, Setup: tree.Setup}
+			spawn.Cwd, spawn.Worktree = "", treeOf(tree)
 		}
 		return t.Spawn(ctx, spawn)
 	}
@@ -131,4 +132,16 @@ func (t *Team) hasSpoken(ctx context.Context, handle agent.Handle) bool {
 	}
 	sight := t.Project.LookAt(ctx, r)
 	return sight.Status.State == agent.Idle && !sight.Record.TranscriptSeen.IsZero()
+}
+
+// PlanTree returns the worktree that the start of an agent makes or takes; nil for none. Errors: why it cannot.
+func (t *Team) PlanTree(ctx context.Context, step *Step) (*worktree.Plan, error) {
+	if step.Action != Spawn || step.Agent.Worktree == nil {
+		return nil, nil
+	}
+	return t.Supervisor.PlanTree(ctx, step.Handle, treeOf(step.Agent.Worktree))
+}
+
+func treeOf(tree *teamfile.Worktree) *supervisor.Worktree {
+	return &supervisor.Worktree{Branch: tree.Branch, Base: tree.Base, Link: tree.Link, Setup: tree.Setup}
 }

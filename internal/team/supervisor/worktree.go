@@ -64,6 +64,14 @@ func (s *Supervisor) planTree(ctx context.Context, spawn Spawn) (worktree.Plan, 
 	return plan, spawn, nil
 }
 
+// PlanTree checks whether a worktree can be made for a new agent, and returns what would be made or taken.
+func (s *Supervisor) PlanTree(ctx context.Context, handle agent.Handle, wanted *Worktree) (*worktree.Plan, error) {
+	var spawn Spawn
+	spawn.Handle, spawn.Worktree = handle, wanted
+	plan, _, err := s.planTree(ctx, spawn)
+	return &plan, err
+}
+
 // treesFolder returns the folder in which the user has worktrees made; "" for the usual one.
 func (s *Supervisor) treesFolder() (string, error) {
 	in := s.Project.Variable(worktreesVariable)

@@ -3,45 +3,70 @@ package agents
 import (
 	"strconv"
 
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/team/inspect"
 )
 
-// placeOf returns a function for where an agent works, in a list: the branch of its worktree or, without one, its
-// folder, relative to the project if it is inside.
+// placeOf returns a function for where an agent works, in a list: the branch of its worktree or, if that is the usual one
+// of its handle or there is none, the folder.
 func placeOf(project string) func(*inspect.Row) string {
-	folder, branches := folderOf(project), map[string]string{}
+	branches := map[string]string{}
 	return func(row *inspect.Row) string {
-		branch := handedBranch(row)
-		if branch == "" {
-			branch = ownBranch(row)
-		}
-		if branch == "" {
-			cwd := worksIn(row)
-			known, isKnown := branches[cwd]
-			if !isKnown {
-				known = inspect.WorktreeBranch(cwd)
-				branches[cwd] = known
-			}
-			branch = known
-		}
-		if branch != "" {
+		if branch := handedBranch(row); branch != "" {
 			return "branch " + branch
 		}
-		return folder(row)
+		if tree := ownTree(row); tree != nil {
+			return branchOr(row.Handle, tree.Branch, ui.Relative(project, tree.Path)) + stateOf(tree)
+		}
+		cwd := worksIn(row)
+		branch, isKnown := branches[cwd]
+		if !isKnown {
+			branch = inspect.WorktreeBranch(cwd)
+			branches[cwd] = branch
+		}
+		return branchOr(row.Handle, branch, ui.Relative(project, cwd))
 	}
 }
 
-// ownBranch returns the branch of the worktree that was made for an agent, and how many files are changed there: "nbs/alice
-// +3"; "" if the agent has none, or works elsewhere.
-func ownBranch(row *inspect.Row) string {
-	switch tree := row.Tree; {
-	case tree == nil || row.WorksIn != "":
-		return ""
-	case tree.Gone:
-		return tree.Branch + ", its worktree is gone"
-	case tree.Changed == nil || *tree.Changed == 0:
-		return tree.Branch
-	default:
-		return tree.Branch + " +" + strconv.Itoa(*tree.Changed)
+// ownTree returns the worktree that was made for an agent; nil if the agent has none, or works elsewhere.
+func ownTree(row *inspect.Row) *inspect.Tree {
+	if row.WorksIn != "" {
+		return nil
 	}
+	return row.Tree
+}
+
+// ownBranch returns the branch of the worktree that was made for an agent, and its state: "nbs/alice +3"; "" without one.
+func ownBranch(row *inspect.Row) string {
+	if tree := ownTree(row); tree != nil {
+		return tree.Branch + stateOf(tree)
+	}
+	return ""
+}
+
+// branchOr returns a branch in words or, without one or for the usual one of an agent, a folder.
+func branchOr(handle agent.Handle, branch, folder string) string {
+	if branch == "" || branch == agent.OwnBranches+string(handle) {
+		return folder
+	}
+	return "branch " + branch
+}
+
+// stateOf returns whether a worktree is gone, or how many files are changed there, as an addition to its place.
+func stateOf(tree *inspect.Tree) string {
+	switch {
+	case tree.Gone:
+		return ", its worktree is gone"
+	case tree.Changed == nil || *tree.Changed == 0:
+		return ""
+	}
+	return " +" + strconv.Itoa(*tree.Changed)
+}
+
+// placeCell returns the cell of a place. The end of a folder tells more than its beginning.
+func placeCell(place string) ui.Cell {
+	cell := ui.Text(place)
+	cell.CutStart = true
+	return cell
 }

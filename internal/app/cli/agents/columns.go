@@ -2,7 +2,6 @@ package agents
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *atten
 		all = append(all, column{"MODE", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(modeOf(row)) }})
 	}
 	if isVaried(rows, folder) && !o.wide {
-		all = append(all, column{"FOLDER", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(folder(row)) }})
+		all = append(all, column{"FOLDER", func(_ *ui.Table, row *inspect.Row) ui.Cell { return placeCell(folder(row)) }})
 	}
 	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return isUndesired(&row) }) {
 		all = append(all, column{"DESIRED", desiredCell})
@@ -136,17 +135,6 @@ func isVaried(rows []inspect.Row, value func(*inspect.Row) string) bool {
 		}
 	}
 	return len(seen) > 1
-}
-
-// folderOf returns a function for an agent's folder in a list: relative to the project if it is inside.
-func folderOf(project string) func(*inspect.Row) string {
-	return func(row *inspect.Row) string {
-		cwd := worksIn(row)
-		if below, err := filepath.Rel(project, cwd); err == nil && filepath.IsLocal(below) {
-			return below
-		}
-		return cwd
-	}
 }
 
 // worksIn returns the folder that an agent's session has entered, or, if none, the one it was started in.

@@ -58,8 +58,10 @@ func TestListShowsWhatDiffersInTheTeam(t *testing.T) {
 	beta.Record.Cwd, beta.Record.PermissionMode = "/srv/web", "plan"
 	out = printed(t, ui.Streams{OutTTY: true}, alpha, beta)
 	rig.Check(t, regexp.MustCompile(`COST +MODE +FOLDER\nalpha .* bypassPermissions +/srv/api\nbeta .* plan +/srv/web\n`).MatchString(out), "both differ:\n%s", out)
-	of := folderOf("/srv")
-	for cwd, want := range map[string]string{"/srv": ".", "/srv/web/x": "web/x", "/opt": "/opt"} {
+	of := placeOf("/srv/shop")
+	for cwd, want := range map[string]string{
+		"/srv/shop": ".", "/srv/shop/web/x": "web/x", "/opt": "/opt", "/srv/shop.nbs/api": "../shop.nbs/api", "/srv": "..", "/home/a/work/api": "/home/a/work/api",
+	} {
 		rig.Equal(t, of(&inspect.Row{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Cwd: cwd}}}}), want, "%s", cwd)
 	}
 }
@@ -71,4 +73,21 @@ func TestListShowsWhatAgentsDo(t *testing.T) {
 	beta.Report.Words = &agent.Words{SessionID: beta.Record.SessionID, Said: "Login fixed; \x1b[31m3 tests added."}
 	out := printed(t, ui.Streams{OutTTY: true, Width: 80}, alpha, beta)
 	rig.Check(t, strings.Contains(out, "COST  WHAT\n") && strings.Contains(out, "Login fixed; ") && !strings.Contains(out, "\x1b"), "it is\n%s", out)
+}
+
+// The worktree of an agent takes no more room than it must: its folder says its usual branch too, and WHAT has a place.
+func TestListOfWorktreesInEightyColumns(t *testing.T) {
+	t.Parallel()
+	api, web := ranAs("api", "opus", "claude-opus-5-5"), ranAs("web", "opus", "claude-opus-5-5")
+	place := placeOf("/srv/shop")
+	api.Tree, web.Tree = &inspect.Tree{Path: "/srv/shop.nbs/api", Branch: "nbs/api", Changed: new(3)}, &inspect.Tree{Path: "/srv/shop.nbs/web", Branch: "fix"}
+	rig.Equal(t, place(&api), "../shop.nbs/api +3", "the usual branch")
+	rig.Equal(t, place(&web), "branch fix", "another branch")
+	web.Tree.Branch, web.Tree.Gone = "nbs/web", true
+	rig.Equal(t, place(&web), "../shop.nbs/web, its worktree is gone", "a lost tree")
+
+	web.Tree.Gone = false
+	web.Report.Words = &agent.Words{SessionID: web.Record.SessionID, Said: "The login is mended, and three tests are added to it."}
+	out := printed(t, ui.Streams{OutTTY: true, Width: 80}, api, web)
+	uitest.MustFit(t, out, "FOLDER", "WHAT\n", "nbs/api +3", "…v/shop.nbs/web", "The login is m")
 }

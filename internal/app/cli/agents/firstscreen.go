@@ -112,7 +112,7 @@ func (g *glance) print(f *ui.Factory, project string) error {
 	for _, row := range g.rows[:min(len(g.rows), mostRows)] {
 		cells := []ui.Cell{ui.Text(string(row.Handle)), row.state(), row.since(t), contextCell(row.Context, g.judge.Bands), costCell(t, row.Cost)}
 		if inFolders {
-			cells = append(cells, ui.Text(folder(row.Row)))
+			cells = append(cells, placeCell(folder(row.Row)))
 		}
 		t.Row(append(cells, ui.Text(row.what()))...)
 	}
@@ -248,7 +248,11 @@ func showProjects(ctx context.Context, f *ui.Factory, bands agent.Bands) error {
 
 // printBeginning prints how to begin.
 func printBeginning(f *ui.Factory) error {
-	for _, line := range []string{"to start an agent: nbs-worker spawn NAME 'TASK'", "to see and answer all: nbs-worker dash", "to go to one: nbs-worker attach NAME"} {
+	lines := []string{"to start an agent: nbs-worker spawn NAME 'TASK'", "to see and answer all: nbs-worker dash", "to go to one: nbs-worker attach NAME"}
+	if f.HasTeam() {
+		lines = slices.Insert(lines, 0, ui.WayUp)
+	}
+	for _, line := range lines {
 		if _, err := fmt.Fprintln(f.Streams.Out, f.Pasteable(line)); err != nil {
 			return err
 		}

@@ -29,9 +29,10 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 the context that is left, cost. Agents that need a person come first; NEEDS says why: waits,
 down, short or done. MODE, FOLDER and DESIRED appear when they differ. WHAT is the question that
 is asked, the task, or the last words. A model other than the recorded one is marked, and so are
-two agents in one conversation. FOLDER shows the branch of a git worktree; "+3" says that 3 files
-there differ from its last commit, as git said less than 10 seconds ago. --wide adds pid, session id, folder, pull request, branch, and the
-limits of your plan; --usage adds memory, processor time and bytes written.
+two agents in one conversation. FOLDER shows the branch of a git worktree, unless it is
+nbs/<handle>; "+3" says that 3 files there differ from its last commit, as git said less than 10
+seconds ago. --wide adds pid, session id, folder, pull request, branch, and the limits of your
+plan; --usage adds memory, processor time and bytes written.
 
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
 cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,
@@ -129,6 +130,9 @@ func printList(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *attenti
 		return f.PrintJSON(jsonRows(rows, judge))
 	case len(rows) == 0:
 		f.Note("no agents; start one: nbs-worker spawn HANDLE")
+		if f.HasTeam() {
+			f.Note("%s", ui.WayUp)
+		}
 		return nil
 	case !f.Streams.OutTTY:
 		return printTabs(f, rows, o, judge, "")

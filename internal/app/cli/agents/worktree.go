@@ -1,8 +1,10 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -127,13 +129,34 @@ func runWorktreeList(ctx context.Context, f *ui.Factory) error {
 		f.Note("no worktrees; to make one: nbs-worker spawn HANDLE --worktree")
 		return nil
 	}
-	t := f.NewTable("HANDLE", "STATE", "BRANCH", "FOLDER", "STAYS")
+	if f.Streams.OutTTY {
+		return worktreeTable(f, s.Project.Store.Project(), all)
+	}
+	t := f.NewTable()
 	for _, one := range all {
-		last := strings.Join(one.Stays, "; ")
-		if one.Time != "" {
-			last = one.Time
+		t.Row(ui.Text(string(one.Handle)), ui.Text(one.State), ui.Text(one.Branch), ui.Text(one.Path), ui.Text(staysOr(one)))
+	}
+	return t.Flush()
+}
+
+// staysOr returns the last field of a worktree in a list.
+func staysOr(one wire.AgentWorktree) string { return cmp.Or(one.Time, strings.Join(one.Stays, "; ")) }
+
+// worktreeTable prints the list for people. BRANCH is there if one has another branch than the usual one of its handle.
+func worktreeTable(f *ui.Factory, project string, all []wire.AgentWorktree) error {
+	unusual := slices.ContainsFunc(all, func(one wire.AgentWorktree) bool { return one.Branch != agent.OwnBranches+string(one.Handle) })
+	header := []string{"HANDLE", "STATE", "FOLDER", "BRANCH", "STAYS"}
+	if !unusual {
+		header = slices.Delete(header, 3, 4)
+	}
+	t := f.NewTable(header...)
+	t.Under = 1
+	for _, one := range all {
+		cells := []ui.Cell{ui.Text(string(one.Handle)), ui.Text(one.State), placeCell(ui.Relative(project, one.Path))}
+		if unusual {
+			cells = append(cells, ui.Text(one.Branch))
 		}
-		t.Row(ui.Text(string(one.Handle)), ui.Text(one.State), ui.Text(one.Branch), ui.Text(one.Path), ui.Text(last))
+		t.Row(append(cells, ui.Text(staysOr(one)))...)
 	}
 	return t.Flush()
 }

@@ -56,7 +56,7 @@ func runDown(ctx context.Context, f *ui.Factory, o *downOptions) error {
 		return ui.Failed(err, "down")
 	}
 	if o.dryRun {
-		return ui.Failed(printPlan(f, team, steps), "down")
+		return ui.Failed(printPlan(ctx, f, team, steps), "down")
 	}
 	if !o.OnlyHandles() {
 		if err := allow(ctx, f, s, source); err != nil {

@@ -54,7 +54,7 @@ func runRestart(ctx context.Context, f *ui.Factory, o *restartOptions) error {
 		return ui.Failed(err, "restart")
 	}
 	if o.dryRun {
-		return ui.Failed(printPlan(f, team, steps), "restart")
+		return ui.Failed(printPlan(ctx, f, team, steps), "restart")
 	}
 	if len(steps) == 0 {
 		f.Note("there is no agent to restart")

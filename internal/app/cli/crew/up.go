@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"nbs-worker/internal/team/compose"
 	"nbs-worker/internal/team/teamfile"
 	"nbs-worker/internal/team/wait"
+	"nbs-worker/internal/team/worktree"
 )
 
 type upOptions struct {
@@ -71,7 +73,7 @@ func runUp(ctx context.Context, f *ui.Factory, o *upOptions) error {
 		return ui.Failed(err, "up")
 	}
 	if o.dryRun {
-		return ui.Failed(printPlan(f, team, steps), "up")
+		return ui.Failed(printPlan(ctx, f, team, steps), "up")
 	}
 	run := compose.NewRun(steps, turns.AtOnce())
 	run.Await = func(ctx context.Context, first *compose.Step, until teamfile.Condition, by agent.Handle) error {
@@ -162,24 +164,41 @@ var planWords = map[compose.Action]string{
 }
 
 // printPlan prints a plan, with what would change in the records.
-func printPlan(f *ui.Factory, team *compose.Team, steps []compose.Step) error {
+func printPlan(ctx context.Context, f *ui.Factory, team *compose.Team, steps []compose.Step) error {
 	var all []wire.TeamStep
 	t := f.NewTable("AGENT", "ACTION", "AFTER", "CHANGES")
+	t.Under = 1
 	for i := range steps {
 		step := &steps[i]
 		changed, err := changesOf(team, step)
-		if err != nil {
+		tree, noTree := team.PlanTree(ctx, step)
+		if err = cmp.Or(err, noTree); err != nil {
 			return fmt.Errorf("%s: %w", step.Handle, err)
 		}
-		all = append(all, wire.NewTeamStep(step, changed))
+		all = append(all, wire.NewTeamStep(step, changed).InTree(tree))
 		after := agent.Mapped(step.Needs, func(need teamfile.Dependency) string { return string(need.On) })
 		words := agent.Mapped(changed, func(d compose.Difference) string { return d.Field })
+		if tree != nil {
+			words = append(words, treeWords(team.Project.Store.Project(), tree))
+		}
 		t.Row(ui.Text(string(step.Handle)), ui.Text(planWords[step.Action]), ui.Text(strings.Join(after, ", ")), ui.Text(strings.Join(words, ", ")))
 	}
 	if f.JSON {
 		return f.PrintJSON(all)
 	}
 	return t.Flush()
+}
+
+// treeWords says which worktree is made.
+func treeWords(project string, tree *worktree.Plan) string {
+	at := ui.Relative(project, tree.Path)
+	switch {
+	case tree.Left:
+		return "takes the worktree " + at + " as it is"
+	case tree.NewBranch:
+		return "makes the worktree " + at + " on the new branch " + tree.Branch
+	}
+	return "makes the worktree " + at + " on the branch " + tree.Branch
 }
 
 // changesOf returns what a resume or restart of an agent would change in its record.

@@ -26,6 +26,7 @@ import (
 	"nbs-worker/internal/team/caller"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
+	"nbs-worker/internal/team/teamfile"
 )
 
 // Factory creates what commands need, on demand: --help opens nothing.
@@ -112,9 +113,31 @@ func NamedFolder(what, dir string) (string, error) {
 func (f *Factory) Supervisor() (*supervisor.Supervisor, error) {
 	root, err := f.project()
 	if err != nil {
-		return nil, err
+		return nil, f.orUp(err)
 	}
-	return f.On(store.Open(root))
+	s, err := f.On(store.Open(root))
+	return s, f.orUp(err)
+}
+
+// orUp adds to the error for a folder without a project how to begin, if there is a team file.
+func (f *Factory) orUp(err error) error {
+	if fail.KindOf(err) != fail.NotFound || !f.HasTeam() {
+		return err
+	}
+	return fail.Errorf(fail.NotFound, "%w", err).Hint("%s", WayUp)
+}
+
+// WayUp is how a team file is put to use.
+const WayUp = "to start the team of " + teamfile.DefaultName + ": nbs-worker up"
+
+// HasTeam reports whether there is a team file in the project, or where a new one would be.
+func (f *Factory) HasTeam() bool {
+	root, err := f.Founding()
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(root, teamfile.DefaultName))
+	return err == nil
 }
 
 // ProjectStore opens the project once, and again if it has been created or moved since. Errors: NotFound when it has no

@@ -270,7 +270,12 @@ func (f *Factory) Show(made Outcome, progress string) error {
 		f.Note("%s", line)
 		line = string(made.Handle)
 	}
-	_, err := fmt.Fprintln(f.Streams.Out, human.Legible(line))
+	line = human.Legible(line)
+	if f.Streams.OutTTY {
+		const indent = 4
+		line = Hanging(line, indent, f.Streams.Width)
+	}
+	_, err := fmt.Fprintln(f.Streams.Out, line)
 	return err
 }
 

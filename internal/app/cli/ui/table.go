@@ -27,8 +27,9 @@ type Table struct {
 
 // Cell is one field; colour is an ANSI code of two digits.
 type Cell struct {
-	Text   string
-	Colour string
+	Text     string
+	Colour   string
+	CutStart bool // if it is too long, its end is shown
 }
 
 // Colours are ANSI codes of two digits.
@@ -91,7 +92,7 @@ func (t *Table) Flush() error {
 	for n, row := range t.rows {
 		var line strings.Builder
 		for i, c := range row[:min(across, len(row))] {
-			shown := human.Cut(c.Text, widths[i], displaywidth.Rune)
+			shown := c.cut(widths[i])
 			padding := strings.Repeat(" ", widths[i]-columns(shown)+gap)
 			line.WriteString(t.Coloured(c.Colour, shown) + padding)
 		}
@@ -101,6 +102,19 @@ func (t *Table) Flush() error {
 		}
 	}
 	return t.out.Flush()
+}
+
+// cut returns the text at a width.
+func (c *Cell) cut(width int) string {
+	if !c.CutStart || columns(c.Text) <= width {
+		return human.Cut(c.Text, width, displaywidth.Rune)
+	}
+	for at := range c.Text {
+		if end := "…" + c.Text[at:]; columns(end) <= width {
+			return end
+		}
+	}
+	return ""
 }
 
 // below prints the fields of a row that have no column, each with its name. Short ones share a line.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -60,3 +61,12 @@ func FlagError(err error) string {
 
 // valueKinds describes the values of flags, by flag type.
 var valueKinds = map[string]string{"duration": "a time such as 90s or 10m", "bool": "true or false", "int": "a whole number"}
+
+// Relative returns a folder as seen from the project, if it is inside or beside it.
+func Relative(project, folder string) string {
+	from, err := filepath.Rel(project, folder)
+	if err != nil || strings.HasPrefix(from, "../../") || len(from) >= len(folder) {
+		return folder
+	}
+	return from
+}
