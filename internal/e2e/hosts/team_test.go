@@ -1,8 +1,10 @@
 package hosts
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +36,12 @@ func standIn(t *testing.T, names ...string) *fleet {
 	return newFleet(e2e.StandIn(t), rig.StandIn(t), names...)
 }
 
+// onReal is a fleet on the current Claude Code.
+func onReal(t *testing.T, names ...string) *fleet {
+	t.Helper()
+	return newFleet(e2e.Real(t), rig.ClaudeBinary(t, rig.Newest), names...)
+}
+
 func newFleet(own *e2e.Team, claude string, names ...string) *fleet {
 	own.Helper()
 	f := &fleet{Team: own, hosts: map[string]*host{}}
@@ -50,5 +58,10 @@ func newFleet(own *e2e.Team, claude string, names ...string) *fleet {
 	}
 	f.bin = hosts.Client(own.T, own.World.Home, machines...)
 	f.Env = append(f.Env, "PATH="+f.bin+":"+own.Variable("PATH"))
+	var known strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&known, "  %s:\n    destination: %s\n    folder: %s\n", name, name, f.hosts[name].Dir)
+	}
+	f.Write(filepath.Join(own.World.Home, ".config", "nbs-worker", "hosts.yaml"), "version: 1\nhosts:\n"+known.String())
 	return f
 }
