@@ -180,7 +180,7 @@ func (c *conn) do(ctx, hurry context.Context, x *exchange) (answer, error) {
 			over = nil
 			_ = c.out.send(frame{kind: interrupt, stream: stream})
 		case <-hurry.Done():
-			c.close()
+			c.drop(stream)
 			return answer{}, context.Cause(hurry)
 		case <-c.ended:
 			select {
