@@ -19,7 +19,7 @@ func verbs() []*cobra.Command { return verbsOf(Tree()) }
 func verbsOf(parent *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, cmd := range parent.Commands() {
-		if cmd.RunE != nil && cmd.Name() != "completion" && cmd.Name() != "help" {
+		if cmd.RunE != nil && !cmd.Hidden && cmd.Name() != "completion" && cmd.Name() != "help" {
 			all = append(append(all, cmd), verbsOf(cmd)...)
 		}
 	}

@@ -81,6 +81,12 @@ var powers = map[string]caller.Rule{
 
 	"host serve":           {Right: caller.Person, What: "serve the user's other machines"},
 	"host job":             {Right: caller.Person, What: "run a command for the user's other machine"},
+	"host add":             {Right: caller.Person, What: "add a host"},
+	"host list":            {Right: caller.Person, What: "see the user's hosts"},
+	"host check":           {Right: caller.Person, What: "check a host"},
+	"host enable":          {Right: caller.Person, What: "enable a host"},
+	"host remove":          {Right: caller.Person, What: "remove a host"},
+	"host facts":           {Right: caller.Person, What: "say how this machine is"},
 	"host result":          {Right: caller.Person, What: "use other machines"},
 	"allow":                {Right: caller.Person, What: "allow"},
 	"team init":            {Right: caller.Person, What: "write the team file"},

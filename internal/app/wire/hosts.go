@@ -3,6 +3,9 @@ package wire
 import (
 	"encoding/json"
 	"time"
+
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/team/doctor"
 )
 
 // AtHosts is what a command with --hosts prints: first what is here, then each host by its name.
@@ -18,4 +21,28 @@ type AtHost struct {
 	ExitCode    *int            `json:"exit_code"` // null: the command did not end
 	Error       string          `json:"error"`     // why it did not end; empty: it ended
 	Result      json.RawMessage `json:"result"`    // the JSON of the command; null: it is not known
+}
+
+// Host is one of the user's hosts.
+type Host struct {
+	Name        string `json:"name"`
+	Destination string `json:"destination"`       // as ssh takes it
+	Folder      string `json:"folder"`            // of the project there; a relative one is below the home folder
+	Program     string `json:"program,omitempty"` // nbs-worker there; missing: that of its PATH
+}
+
+// NewHost converts a host.
+func NewHost(h host.Host) Host { return Host(h) }
+
+// HostCheckup is what was found at one host.
+type HostCheckup struct {
+	Host   string    `json:"host"`
+	Level  string    `json:"level"` // of the worst finding
+	Checks []Finding `json:"checks"`
+}
+
+// NewHostCheckup converts the checkup of a host.
+func NewHostCheckup(h host.Host, c doctor.Checkup) HostCheckup {
+	all := NewCheckup(c)
+	return HostCheckup{Host: h.Name, Level: all.Level, Checks: all.Checks}
 }

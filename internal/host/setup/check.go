@@ -36,8 +36,11 @@ func Check(ctx context.Context, h host.Host, here Here) (doctor.Checkup, error) 
 	all := []doctor.Finding{reached(h), here.program(h, facts), clock(h, facts.Time, asked, answered)}
 	for _, f := range facts.Findings {
 		f.Fix = agent.Mapped(f.Fix, func(fix string) string { return "on " + h.Name + ": " + fix })
-		if f.Check == bootCheck && f.Level == doctor.Warning {
+		switch {
+		case f.Check == bootCheck && f.Level == doctor.Warning:
 			f.Fix = []string{"nbs-worker host enable " + h.Name}
+		case f.Check == "folder.project" && f.Level == doctor.Note: // there is none yet
+			f.Fix = []string{fmt.Sprintf("to start an agent there: nbs-worker --host %s spawn HANDLE", h.Name)}
 		}
 		all = append(all, f)
 	}

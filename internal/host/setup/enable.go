@@ -30,6 +30,9 @@ func ServicesOf(ctx context.Context, h host.Host) (Services, error) {
 	if err != nil {
 		return Services{}, err
 	}
+	if facts.Root == "" {
+		return Services{}, fail.Errorf(fail.NotFound, "on %s: %s", h.Name, facts.Findings[0].What).Hint("nbs-worker host check %s", h.Name)
+	}
 	s := Services{Host: h, Root: facts.Root}
 	answer, err := s.worker(ctx, "export", "systemd", "--json")
 	if err != nil {
@@ -41,6 +44,9 @@ func ServicesOf(ctx context.Context, h host.Host) (Services, error) {
 		return Services{}, fmt.Errorf("read the units of %s: %w", h.Name, err)
 	}
 	for _, unit := range units {
+		if !strings.HasPrefix(unit.Name, "nbs-") { // an option of systemctl
+			return Services{}, fmt.Errorf("%s names the unit %s", h.Name, human.Quote(unit.Name))
+		}
 		s.Units = append(s.Units, unit.Name)
 	}
 	return s, nil
@@ -59,7 +65,7 @@ func (s Services) steps() []step {
 	return []step{
 		{"keep the services of the user without a login", []string{"loginctl", "enable-linger"}, `as root there: ssh -t ` + s.Host.Destination + ` 'sudo loginctl enable-linger "$USER"'`},
 		{"have systemd read the units", []string{"systemctl", "--user", "daemon-reload"}, look},
-		{"start them, now and at each boot", append([]string{"systemctl", "--user", "enable", "--now", "--"}, s.Units...), look},
+		{"start them, now and at each boot", append([]string{"systemctl", "--user", "enable", "--now"}, s.Units...), look},
 	}
 }
 
@@ -67,13 +73,7 @@ func (s Services) steps() []step {
 func (s Services) Commands() (lines []string) {
 	lines = append(lines, "nbs-worker --root "+human.ShellWord(s.Root)+" export systemd --dir ~/"+unitFolder)
 	for _, step := range s.steps() {
-		line := step.words[0]
-		for _, word := range step.words[1:] {
-			if word != "--" {
-				line += " " + word
-			}
-		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(step.words, " "))
 	}
 	return lines
 }

@@ -9,9 +9,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/doctor"
-	"nbs-worker/internal/team/supervisor"
 )
 
 type doctorOptions struct{ fix, probe, all bool }
@@ -48,7 +46,7 @@ unfit, otherwise with 1.`,
 }
 
 func runDoctor(ctx context.Context, f *ui.Factory, opts doctorOptions) error {
-	s, how, err := openToExamine(f)
+	s, how, err := f.OpenToExamine()
 	if err != nil {
 		return ui.Failed(err, "doctor")
 	}
@@ -61,26 +59,6 @@ func runDoctor(ctx context.Context, f *ui.Factory, opts doctorOptions) error {
 		return ui.Looked(err, "doctor")
 	}
 	return ui.OfCheckup(checkup)
-}
-
-// openToExamine opens the project for doctor. If it cannot be opened, that is a finding and no error.
-func openToExamine(f *ui.Factory) (*supervisor.Supervisor, doctor.Options, error) {
-	bands, err := ui.ContextBands()
-	if err != nil {
-		return nil, doctor.Options{}, err
-	}
-	how := doctor.Options{Bands: bands, Version: ui.VersionLine(f.Version)}
-	s, err := f.Planner()
-	if err == nil {
-		return s, how, nil
-	}
-	root, notThere := f.Founding()
-	if notThere != nil {
-		return nil, how, notThere
-	}
-	how.ProjectErr = err
-	s, absent := f.On(store.Absent(root), nil)
-	return s, how, absent
 }
 
 // printCheckup prints the problems by group, counts the other checks, and says what --fix did.

@@ -7,13 +7,15 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/doctor"
+	"nbs-worker/internal/team/supervisor"
 )
 
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
 	"left": "Journal", "environment": "Environment", "start": "First start", "conversations": "Conversations",
-	"bot": "Bot", "service": "Service",
+	"bot": "Bot", "service": "Service", "host": "Host",
 }
 
 // OfCheckup returns the exit code of a checkup; nil if nothing is worse than a note.
@@ -93,4 +95,24 @@ func summary(checkup doctor.Checkup) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// OpenToExamine opens the project for doctor. If it cannot be opened, that is a finding and no error.
+func (f *Factory) OpenToExamine() (*supervisor.Supervisor, doctor.Options, error) {
+	bands, err := ContextBands()
+	if err != nil {
+		return nil, doctor.Options{}, err
+	}
+	how := doctor.Options{Bands: bands, Version: VersionLine(f.Version)}
+	s, err := f.Planner()
+	if err == nil {
+		return s, how, nil
+	}
+	root, notThere := f.Founding()
+	if notThere != nil {
+		return nil, how, notThere
+	}
+	how.ProjectErr = err
+	s, absent := f.On(store.Absent(root), nil)
+	return s, how, absent
 }

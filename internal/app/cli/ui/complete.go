@@ -16,8 +16,11 @@ type Completion = func(cmd *cobra.Command, args []string, toComplete string) ([]
 
 // HandlesWhere completes the project's agents that are useful to a verb, each once.
 func (f *Factory) HandlesWhere(useful func(r *agent.Record, runs bool) bool) Completion {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var names []string
+	return func(_ *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		names, elsewhere := atHosts(toComplete)
+		if elsewhere {
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}
 		for _, r := range f.records() {
 			taken := slices.ContainsFunc(args, func(arg string) bool { return r.Handle.Same(agent.Handle(arg)) })
 			runs := r.Process != nil && f.Machine.IsAlive(r.Process.Identity)

@@ -61,6 +61,7 @@ var verbs = []printed{
 	{verb: "list-watch", one: []any{wire.Agent{}, wire.Dismissed{}}, stream: true},
 	{verb: "next", one: []any{wire.Agent{}}},
 	{verb: "project", one: []any{[]wire.Project{}}},
+	{verb: "host", one: []any{[]wire.Host{}, []wire.HostCheckup{}}},
 	{verb: "recover", one: []any{[]wire.Recovered{}}},
 	{verb: "triage", one: []any{[]wire.Assessment{}}},
 	{verb: "adopt", one: []any{wire.Adopted{}, []wire.Unrecorded{}}},

@@ -1,0 +1,64 @@
+package hosts
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/host/setup"
+	"nbs-worker/internal/team/doctor"
+)
+
+func newFactsCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "facts DIR", Short: "Say how this machine is (asked by the nbs-worker of another one)", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return ui.Failed(runFacts(cmd.Context(), f, args[0]), "host facts")
+		},
+	}
+}
+
+// runFacts prints the facts of this machine, and of the project in a folder of it.
+func runFacts(ctx context.Context, f *ui.Factory, dir string) error {
+	facts := setup.Facts{Version: f.Version, Protocol: link.Protocol}
+	if err := examine(ctx, f, dir, &facts); err != nil {
+		return err
+	}
+	facts.Time = f.Now()
+	return f.PrintJSON(facts)
+}
+
+// examine checks the machine. A project that cannot be opened is a finding.
+func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts) error {
+	if err := os.Chdir(dir); err != nil {
+		if err := f.CheckPerson("ask how this machine is"); err != nil {
+			return err
+		}
+		facts.Findings = []doctor.Finding{{
+			Check: "folder.project", Level: doctor.Failure, What: "the folder of the project cannot be entered: " + err.Error(),
+			Why: "no verb works there", Fix: []string{"make it, or name another one: mkdir -p " + ui.ShellQuote(dir)},
+		}}
+		return nil
+	}
+	s, how, err := f.OpenToExamine()
+	if err != nil {
+		return err
+	}
+	how.Only = setup.Checked()
+	checkup, err := doctor.Examine(ctx, s, how)
+	if err != nil {
+		return err
+	}
+	facts.Root = s.Project.Store.Project()
+	units, err := ui.Systemd(s.Project)
+	if err != nil && fail.KindOf(err) != fail.Unfit { // no tmux: that is a finding of doctor
+		return err
+	}
+	units.Project = facts.Root
+	facts.Findings = append([]doctor.Finding{setup.AtBoot(ctx, units.RecoverName())}, checkup.Findings...)
+	return nil
+}

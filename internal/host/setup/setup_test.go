@@ -1,0 +1,76 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/doctor"
+)
+
+func TestASlowAnswerIsNoWrongClock(t *testing.T) {
+	t.Parallel()
+	asked := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	answered := asked.Add(20 * time.Second)
+	for theirs, want := range map[time.Duration]string{
+		0: "its clock is right", 20 * time.Second: "its clock is right", 21 * time.Second: "its clock is right", -time.Second: "its clock is right",
+		80 * time.Second: "its clock is 1m0s ahead of that of this machine", -time.Hour: "its clock is 1h0m0s behind that of this machine",
+	} {
+		rig.Equal(t, clock(host.Host{Name: "b"}, asked.Add(theirs), asked, answered).What, want, "at %s", theirs)
+	}
+}
+
+func TestSystemsOfPrograms(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	rig.Must(t, err)
+	program, err := ReadProgram(self)
+	rig.Must(t, err)
+	rig.Equal(t, program.System, System{runtime.GOOS, runtime.GOARCH}, "of this program")
+	pad := strings.Repeat("\x00", 12)
+	for head, want := range map[string]System{
+		"\x7fELF\x02\x01" + pad + "\xb7\x00":     {"linux", "arm64"},
+		"\xcf\xfa\xed\xfe\x0c\x00\x00\x01" + pad: {"darwin", "arm64"},
+		"\xcf\xfa\xed\xfe\x07\x00\x00\x01" + pad: {"darwin", "amd64"},
+	} {
+		got, known := systemOfProgram([]byte(head))
+		rig.Check(t, known && got == want, "%q: %v, want %v", head, got, want)
+	}
+	script := filepath.Join(t.TempDir(), "script")
+	rig.Must(t, os.WriteFile(script, []byte("#!/bin/sh\necho a script is no program\n"), 0o600))
+	_, err = ReadProgram(script)
+	rig.Equal(t, fail.KindOf(err), fail.BadInput, "a script")
+}
+
+func TestProgramsAreCompared(t *testing.T) {
+	t.Parallel()
+	here := Here{Version: "v2 go1.26"}
+	for _, test := range []struct {
+		facts Facts
+		level doctor.Level
+	}{
+		{Facts{Version: "v2 go1.27", Protocol: link.Protocol}, doctor.Holds},
+		{Facts{Version: "v1 go1.26", Protocol: link.Protocol}, doctor.Note},
+		{Facts{Version: "v3 go1.26", Protocol: link.Protocol + 1}, doctor.Failure},
+	} {
+		found := here.program(host.Host{Name: "b", Destination: "u@b"}, test.facts)
+		rig.Equal(t, found.Level, test.level, "%+v: %+v", test.facts, found)
+	}
+}
+
+// A host's own advice comes with its commands, for there.
+func TestAnErrorOfAHostIsRelayed(t *testing.T) {
+	t.Parallel()
+	err := relayed(host.Host{Name: "b"}, link.Answer{Code: 2, Said: "a greeting\nnbs-worker: export: there is no project\nhint: start one: nbs-worker spawn HANDLE\n"})
+	rig.Equal(t, err.Error(), "on b: export: there is no project", "the error")
+	rig.Equal(t, strings.Join(fail.HintsOf(err), ""), "on b: start one: nbs-worker spawn HANDLE", "its hint")
+	rig.Equal(t, fail.KindOf(err), fail.NotFound, "its kind")
+	rig.Equal(t, fail.KindOf(relayed(host.Host{Name: "b"}, link.Answer{Code: 137})), fail.Failed, "the kind of a killed one")
+}
