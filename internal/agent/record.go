@@ -35,7 +35,8 @@ type Record struct {
 
 	Restarts Restarts `json:"restarts,omitzero"`
 
-	Rename *Rename `json:"rename,omitempty"` // nil: it was never renamed
+	Rename *Rename   `json:"rename,omitempty"` // nil: it was never renamed
+	Move   *HostMove `json:"move,omitempty"`   // nil: it was never moved to another machine
 
 	source *file // from which it was read; nil: it was not read
 }

@@ -28,7 +28,7 @@ func (r *Record) Validate() error {
 		checkDesired(r.Desired),
 		checkProcess(r.Process),
 		checkExits(r.Exits),
-		checkRestarts(&r.Restarts), r.Rename.validate(),
+		checkRestarts(&r.Restarts), r.Rename.validate(), r.Move.validate(),
 	)
 }
 

@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/store/costs"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/moves"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/progress"
 	"nbs-worker/internal/store/projects"
@@ -50,6 +51,11 @@ func (s *Store) Archive() *archive.Archive { return s.archive }
 // Outbox returns the outbox of an agent.
 func (s *Store) Outbox(handle agent.Handle) *queue.Queue {
 	return queue.In(s.sealed(), handle, s.inHome(queue.Folder), s.ProjectHash())
+}
+
+// Moves returns the moves of agents to and from other machines.
+func (s *Store) Moves() *moves.Drawer {
+	return moves.In(s.sealed(), s.inHome(filepath.Join(moves.Folder, s.ProjectHash())))
 }
 
 // Runs returns the progress of repairs and runbook runs.

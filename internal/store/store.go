@@ -39,6 +39,7 @@ import (
 	"nbs-worker/internal/store/costs"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/journal"
+	"nbs-worker/internal/store/moves"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/projects"
 	"nbs-worker/internal/store/queue"
@@ -54,7 +55,7 @@ const (
 	statuses = "status"
 )
 
-var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder, deliveries.Folder, costs.Folder}
+var folders = []string{sessions, private.Locks, statuses, messages, queue.Folder, watching.Folder, allowed.Folder, runs.Folder, schedules.Folder, deliveries.Folder, costs.Folder, moves.Folder}
 
 // Store is one project's .nbs folder.
 type Store struct {

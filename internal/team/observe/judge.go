@@ -74,6 +74,9 @@ func judge(r *agent.Record, e *Evidence) (agent.Status, screen.Dialog) {
 	if status.State == agent.Dead && r.Unfinished() {
 		status.Detail = r.HalfRenamed()
 	}
+	if status.State == agent.Dead && r.IsLeaving() {
+		status.Detail = r.Leaves()
+	}
 	return status, ""
 }
 

@@ -126,6 +126,9 @@ func (s *Supervisor) intend(ctx context.Context, old *agent.Record, rename Renam
 	if err := s.Caller.CheckPerson("rename an agent"); err != nil {
 		return *old, err
 	}
+	if old.IsLeaving() {
+		return *old, errLeaving(old)
+	}
 	if old.Unfinished() && !old.Rename.To.Same(rename.To) {
 		return *old, errHalfRenamed(old)
 	}

@@ -251,6 +251,9 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, err
 	if r.Unfinished() {
 		return launch.Plan{}, errHalfRenamed(&r)
 	}
+	if r.IsLeaving() {
+		return launch.Plan{}, errLeaving(&r)
+	}
 	s.follow(&r)
 	if r.Schema == 0 {
 		if err := s.completeLegacy(&r); err != nil {

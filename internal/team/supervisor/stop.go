@@ -74,6 +74,9 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx)
+	if r, err := s.Project.Store.Load(handle); err == nil && r.IsLeaving() {
+		return Stopped{}, errLeaving(&r)
+	}
 	if withTree {
 		if err := s.checkTree(ctx, handle); err != nil {
 			return Stopped{}, err

@@ -47,9 +47,26 @@ func unknown(what string, err error) Obstacle {
 	return o
 }
 
+// obstacleLook looks for one kind of obstacle.
+type obstacleLook struct {
+	at   string
+	look func(context.Context) ([]Obstacle, error)
+}
+
 // Obstacles returns why the tree must stay: what would be lost, who uses it, and what cannot be found out. Those in
 // passing, such as processes of the agent itself, are left out unless it has ended.
 func (t *Tree) Obstacles(ctx context.Context, m *machine.Machine, ended bool) []Obstacle {
+	return t.find(ctx, m, ended, []obstacleLook{
+		{"what is changed in it", t.dirt},
+		{"whether git is in the middle of something", t.midway},
+		{"whether its commits are anywhere else", t.unmerged},
+		{"what is stashed", t.stashes},
+		{"what is in its folders", t.unkeepable},
+	})
+}
+
+// find returns the obstacles that some looks find.
+func (t *Tree) find(ctx context.Context, m *machine.Machine, ended bool, looks []obstacleLook) []Obstacle {
 	if err := t.checkIsTree(ctx); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return []Obstacle{t.missing(ctx)}
@@ -57,16 +74,7 @@ func (t *Tree) Obstacles(ctx context.Context, m *machine.Machine, ended bool) []
 		return []Obstacle{unknown("whether it is the agent's tree", err)}
 	}
 	var all []Obstacle
-	for _, look := range []struct {
-		at   string
-		look func(context.Context) ([]Obstacle, error)
-	}{
-		{"what is changed in it", t.dirt},
-		{"whether git is in the middle of something", t.midway},
-		{"whether its commits are anywhere else", t.unmerged},
-		{"what is stashed", t.stashes},
-		{"what is in its folders", t.unkeepable},
-	} {
+	for _, look := range looks {
 		found, err := look.look(ctx)
 		if err != nil {
 			found = append(found, unknown(look.at, err))

@@ -30,6 +30,7 @@ type Removal struct {
 	Machine *machine.Machine
 	Others  func() []Obstacle // who else uses the tree, asked at the moment of removal
 	Now     time.Time
+	Carried bool // it is on another machine, with all that is in it
 
 	again bool                    // it goes on with a removal that has perhaps deleted files
 	after func(step string) error // of tests: what happens after a step
@@ -145,7 +146,11 @@ func (t *Tree) isRemoved(ctx context.Context) (*Kept, error) {
 
 // obstacles returns all reasons why the tree must stay now.
 func (r *Removal) obstacles(ctx context.Context) error {
-	if all := append(r.Obstacles(ctx, r.Machine, true), r.Others()...); len(all) > 0 {
+	find := r.Obstacles
+	if r.Carried {
+		find = r.CarryObstacles
+	}
+	if all := append(find(ctx, r.Machine, true), r.Others()...); len(all) > 0 {
 		return r.refusal(all)
 	}
 	return nil

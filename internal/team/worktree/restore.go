@@ -64,29 +64,35 @@ func Restore(ctx context.Context, w Wish) (done Restored, err error) {
 	}
 	t := &Tree{Handle: w.Handle, Project: w.Project, OwnWorktree: agent.OwnWorktree{Common: shared, Branch: k.Branch, Path: cmp.Or(w.To, k.Path)}}
 	done.Path = t.Path
+	done.Files, done.Branch, err = k.restore(ctx, t)
+	return done, err
+}
+
+// restore makes the tree of a kept commit, or completes it.
+func (k *Kept) restore(ctx context.Context, t *Tree) (files int, branch string, err error) {
 	if err := k.begin(ctx, t); err != nil {
-		return done, err
+		return 0, "", err
 	}
 	here := git.Dir(t.Path)
-	if done.Branch, err = here.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil && git.Code(err) != 1 {
-		return done, err
+	if branch, err = here.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil && git.Code(err) != 1 {
+		return 0, "", err
 	}
 	if t.isHalfMade(ctx) {
 		if _, err := here.Run(ctx, "read-tree", "HEAD"); err != nil {
-			return done, err
+			return 0, branch, err
 		}
 	}
-	if done.Files, err = k.writeAll(ctx, t.common(), t.Path); err != nil {
-		return done, fail.Errorf(fail.KindOf(err), "write its files to %s: %w", human.Quote(t.Path), err).
+	if files, err = k.writeAll(ctx, t.common(), t.Path); err != nil {
+		return files, branch, fail.Errorf(fail.KindOf(err), "write its files to %s: %w", human.Quote(t.Path), err).
 			Hint("all of them are in %s", k.Ref)
 	}
 	if _, err = here.Run(ctx, "update-index", "-q", "--refresh"); err != nil && git.Code(err) != 1 { // 1: a file differs from the commit
-		return done, err
+		return files, branch, err
 	}
 	if err := k.mark(ctx, t); err != nil {
-		return done, err
+		return files, branch, err
 	}
-	return done, t.unlockIf(ctx, k.reason())
+	return files, branch, t.unlockIf(ctx, k.reason())
 }
 
 // reason is what the lock of a tree says while it is restored.

@@ -1,0 +1,243 @@
+package supervisor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/moves"
+	"nbs-worker/internal/team/teardown"
+	"nbs-worker/internal/team/worktree"
+)
+
+// What a move to another machine does with the record and the processes of an agent. Package move of the wing host says
+// what goes along, and in which order both machines act.
+
+// errLeaving is the error for an agent that is on its way to another machine.
+func errLeaving(r *agent.Record) error {
+	return fail.Errorf(fail.Conflict, "the agent is being moved to %s, and that was not completed", r.Move.To).
+		Hint("to complete it: %s", r.Move.Command).
+		Hint("to keep the agent here: nbs-worker move %s --cancel", r.Handle)
+}
+
+// CheckMove checks everything that can be checked before an agent leaves, and changes nothing.
+func (s *Supervisor) CheckMove(ctx context.Context, handle agent.Handle, force bool) (agent.Record, error) {
+	r, err := s.Project.Store.Load(handle)
+	if err == nil {
+		err = s.Project.Store.CheckSeal(&r) // it gets a new seal where it arrives
+	}
+	if err == nil {
+		err = s.Caller.CheckPerson("move an agent")
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Unfinished() {
+		return r, errHalfRenamed(&r)
+	}
+	sight := s.Project.LookAt(ctx, r)
+	r = sight.Record
+	status := sight.Status
+	if status.Running() && status.State != agent.Idle && !force {
+		return r, fail.Errorf(fail.Conflict, "the agent is %s, and a move would end that", status.Word()).
+			Hint("wait until it is idle: nbs-worker wait %s", handle).
+			Hint("to break off what it does: repeat the command with --force")
+	}
+	if status.Running() && (r.Process == nil || r.Process.Tmux == nil) {
+		return r, fail.Errorf(fail.Conflict, "the agent runs in a terminal outside of tmux").
+			Hint("to end it first: nbs-worker stop %s", handle)
+	}
+	if err := teardown.CheckEndable(ctx, s.Project, &r); err != nil {
+		return r, err
+	}
+	if r.OwnWorktree == (agent.OwnWorktree{}) {
+		return r, nil
+	}
+	removal, err := s.removal(&r)
+	if err != nil {
+		return r, err
+	}
+	return r, removal.CheckCarry(ctx)
+}
+
+// Depart ends an agent, marks its record as leaving, and calls pack while no other verb can change the agent.
+func (s *Supervisor) Depart(ctx context.Context, handle agent.Handle, m agent.HostMove, force bool, pack func(context.Context, *agent.Record) error) error {
+	unlock, err := s.awaitVerb(ctx, handle, "move")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	before, err := s.CheckMove(ctx, handle, force)
+	if err != nil {
+		return err
+	}
+	if before.IsLeaving() {
+		if note, err := s.Project.Store.Moves().Get(before.Move.ID); err != nil || note.State == moves.Left || note.State == moves.Done {
+			return errors.Join(err, errLeaving(&before))
+		}
+	}
+	runs := s.Project.LookAt(ctx, before).Status.Running()
+	ended := context.WithoutCancel(ctx)
+	r, err := s.Project.Store.Update(ended, handle, func(r *agent.Record) error {
+		if r.IsLeaving() {
+			m.Desired, m.Runs = r.Move.Desired, r.Move.Runs || runs
+		} else {
+			m.Desired, m.Runs = r.LaunchDesired(), runs
+		}
+		r.Move = &m
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	stopped, err := s.stop(ended, r.Handle, s.mayStop, func(*agent.Record) {})
+	if err != nil {
+		return err
+	}
+	r = stopped.Record
+	if r.Schema == 0 {
+		if r, err = s.Project.Store.Update(ended, handle, s.completeLegacy); err != nil {
+			return err
+		}
+	}
+	_ = s.Keeper.Keep(ended, &r) // its launcher may have been killed before it could
+	return pack(ctx, &r)
+}
+
+// Unmove keeps an agent that was about to leave. Errors: Conflict if it has left.
+func (s *Supervisor) Unmove(ctx context.Context, handle agent.Handle) (agent.Record, error) {
+	unlock, err := s.awaitVerb(ctx, handle, "move")
+	if err != nil {
+		return agent.Record{}, err
+	}
+	defer unlock()
+	r, err := s.Project.Store.Load(handle)
+	if err != nil {
+		return r, err
+	}
+	if !r.IsLeaving() {
+		return r, fail.Errorf(fail.Conflict, "no move of it is under way")
+	}
+	if note, err := s.Project.Store.Moves().Get(r.Move.ID); err != nil || note.State != "" && note.State != moves.Given {
+		if err != nil {
+			return r, err
+		}
+		return r, fail.Errorf(fail.Conflict, "it has left for %s, and can only arrive there", r.Move.To).Hint("to complete the move: %s", r.Move.Command)
+	}
+	to := r.Move.To
+	r, err = s.Project.Store.Update(ctx, handle, func(r *agent.Record) error {
+		r.Move = nil
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	return r, s.Project.Note(ctx, "move", &r, "not to "+to+": canceled")
+}
+
+// Departed is the result of a departure.
+type Departed struct {
+	TreeLeft string // why its worktree, or a part of it, stays; "": it was removed, or there was none
+	Dropped  int    // messages of its outbox that were not in the package; the journal has them
+}
+
+// Leave ends an agent's being here, if check holds: the note, with the record in it, is the moment. What follows can be
+// repeated. check is not called again once the note was written.
+func (s *Supervisor) Leave(ctx context.Context, note moves.Note, check func(context.Context, *agent.Record) error) (Departed, error) {
+	unlock, err := s.awaitVerb(ctx, note.Handle, "move")
+	if err != nil {
+		return Departed{}, err
+	}
+	defer unlock()
+	ctx = context.WithoutCancel(ctx)
+	has, err := s.Project.Store.Moves().Get(note.ID)
+	if err != nil {
+		return Departed{}, err
+	}
+	isOver := has.State == moves.Left || has.State == moves.Done
+	r, err := s.Project.Store.Load(note.Handle)
+	if isOver && (fail.KindOf(err) == fail.NotFound || err == nil && (r.Move == nil || r.Move.ID != note.ID)) {
+		return Departed{}, nil
+	}
+	if err != nil {
+		return Departed{}, err
+	}
+	if !r.IsLeaving() || r.Move.ID != note.ID {
+		return Departed{}, fail.Errorf(fail.Conflict, "this move of the agent was canceled, and it stays")
+	}
+	if !isOver {
+		if status := s.Project.LookAt(ctx, r).Status; !status.Down() {
+			return Departed{}, fail.Errorf(fail.Conflict, "the agent is %s", status.Word())
+		}
+		if err := check(ctx, &r); err != nil {
+			return Departed{}, err
+		}
+		if note.Record, err = json.Marshal(r); err != nil {
+			return Departed{}, err
+		}
+		note.State, note.At = moves.Left, s.Project.Seconds()
+		if err := s.Project.Store.Moves().Put(note); err != nil {
+			return Departed{}, err
+		}
+		has = note
+	}
+	return s.clearAway(ctx, &r, has)
+}
+
+// clearAway removes what an agent that has left has here. Its transcripts stay in the archive.
+func (s *Supervisor) clearAway(ctx context.Context, r *agent.Record, note moves.Note) (done Departed, err error) {
+	box := s.Project.Store.Outbox(r.Handle)
+	entries, err := box.Entries()
+	if err != nil {
+		return done, err
+	}
+	for _, e := range entries {
+		if !slices.Contains(note.Messages, e.ID) {
+			continue
+		}
+		if err := box.Remove(ctx, e); err != nil {
+			return done, err
+		}
+	}
+	if done.Dropped, err = s.dropOutbox(ctx, r); err != nil {
+		return done, err
+	}
+	if err := s.Project.Note(ctx, "move", r, "to "+note.Place+", "+note.ID); err != nil {
+		return done, err
+	}
+	if r.OwnWorktree != (agent.OwnWorktree{}) {
+		done.TreeLeft = s.removeCarried(ctx, r)
+	}
+	if err := s.Project.Store.Remove(ctx, r.Handle); err != nil {
+		return done, err
+	}
+	s.forgetOld(ctx, r.Handle)
+	_ = s.Project.Store.Costs().Close(ctx, r.Handle, s.Project.Now())
+	return done, nil
+}
+
+// removeCarried removes the worktree of an agent that has left, and returns why it stays if it does.
+func (s *Supervisor) removeCarried(ctx context.Context, r *agent.Record) string {
+	removal, err := s.removal(r)
+	if err != nil {
+		return err.Error()
+	}
+	removal.Carried = true
+	if _, err = removal.Remove(ctx); err == nil {
+		return ""
+	}
+	_ = removal.Unlock(ctx) // its lock holds only what git would forget
+	return err.Error()
+}
+
+// Carry keeps the worktree of an agent that leaves, for another machine.
+func (s *Supervisor) Carry(ctx context.Context, r *agent.Record) (worktree.Cargo, error) {
+	removal, err := s.removal(r)
+	if err != nil {
+		return worktree.Cargo{}, err
+	}
+	return removal.Carry(ctx)
+}
