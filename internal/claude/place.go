@@ -122,3 +122,9 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 	}
 	return nil
 }
+
+// Beside returns the folders that Claude keeps for a conversation beside its transcript: its subagents with the results
+// of tools, and files as they were before they were edited.
+func (c Config) Beside(id agent.SessionID, transcript string) (own, history string) {
+	return strings.TrimSuffix(transcript, ".jsonl"), filepath.Join(c.dir, "file-history", string(id))
+}

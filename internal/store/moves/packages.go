@@ -151,3 +151,6 @@ func (d *Drawer) Drop(id string) error {
 		return errors.Join(errs...)
 	})
 }
+
+// Path returns the absolute path of a file of the package.
+func (p *Package) Path(name string) string { return p.drawer.tree.Path(p.name + "/" + name) }

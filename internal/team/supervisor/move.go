@@ -166,7 +166,7 @@ func (s *Supervisor) Leave(ctx context.Context, note moves.Note, check func(cont
 		return Departed{}, err
 	}
 	if !r.IsLeaving() || r.Move.ID != note.ID {
-		return Departed{}, fail.Errorf(fail.Conflict, "this move of the agent was canceled, and it stays")
+		return Departed{}, fail.Errorf(fail.NotFound, "this move of the agent was canceled, and it stays")
 	}
 	if !isOver {
 		if status := s.Project.LookAt(ctx, r).Status; !status.Down() {

@@ -20,7 +20,7 @@ import (
 // Elsewhere runs a command line that names hosts, each part of it at its host. It returns false if the line names none.
 func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 	v := verbOf(f)
-	if v == nil {
+	if v == nil || v.name == "move" { // move asks both machines itself
 		return false, nil
 	}
 	named, _ := v.cmd.Flags().GetString("host")

@@ -10,7 +10,10 @@ import (
 )
 
 // Commands are the commands for hosts.
-var Commands = []ui.Command{{Name: "host", Make: newHostCmd}}
+var Commands = []ui.Command{
+	{Name: "host", Make: newHostCmd},
+	{Name: "move", Make: newMoveCmd},
+}
 
 func newHostCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
@@ -42,5 +45,6 @@ The hosts are in ~/.config/nbs-worker/hosts.yaml, which host add writes and you 
 			fail.Failed, fail.BadInput),
 	}
 	cmd.AddCommand(newAddCmd(f), newListCmd(f), newCheckCmd(f), newEnableCmd(f), newRemoveCmd(f), newFactsCmd(f), newServeCmd(f), newJobCmd(f), newResultCmd(f))
+	cmd.AddCommand(newGiveCmd(f), newTakeCmd(f), newLeaveCmd(f), newArriveCmd(f))
 	return cmd
 }

@@ -1,0 +1,163 @@
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/move"
+	"nbs-worker/internal/human"
+)
+
+// here is the word for this machine.
+const here = "here"
+
+type moveOptions struct {
+	to                     string
+	force, noStart, cancel bool
+}
+
+func newMoveCmd(f *ui.Factory) *cobra.Command {
+	var o moveOptions
+	cmd := &cobra.Command{
+		Use:   "move <handle> {--to HOST | --to here | --cancel}",
+		Short: "Move an agent to another machine, with its conversation",
+		Long: ui.WithCodes(`Moves an agent to the project of a host, or from a host to this machine. Its record, its
+conversations, what is remembered of it and its waiting messages go along. With a worktree,
+its commits and all its files go along too, and the tree is removed where it was: git keeps it
+in a ref there. What was staged is unstaged. The agent must be idle; it is ended and started
+again in the same conversation. It is not told.
+
+Everything that can be checked is checked first: the name is free there, claude and tmux can be
+started, its folder is in the project or is there too, and with a worktree the project there is
+a clone of the repository. Claude's transcript is put where any version of Claude looks for it in
+the new folder.
+
+The agent is always at one machine only. If move was interrupted or killed, the same command
+completes it, and doctor at both machines names that command. Until then the agent cannot be
+started. While it has not left, --cancel keeps it where it is. Costs and budgets are counted anew
+where it arrives, and team.yaml may still name it here.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Example: `  nbs-worker move theologian --to build1
+  nbs-worker move theologian@build1 --to here
+  nbs-worker move theologian@build1 --to build2 --no-start`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.AnyAgent)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			named, _ := cmd.Flags().GetString("host")
+			return ui.Failed(runMove(cmd.Context(), f, args[0], named, o), "move", args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.to, "to", "", "the host that it moves to, or here")
+	flags.BoolVar(&o.force, "force", false, "also in the middle of a turn or at a dialog")
+	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped where it arrives")
+	flags.BoolVar(&o.cancel, "cancel", false, "keep an agent that has not left yet")
+	return f.WithJSON(cmd)
+}
+
+// place is a machine that a move names.
+type place struct {
+	move.Place
+	name string // as the other machine shows it
+	word string // as it is typed
+}
+
+func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptions) error {
+	if err := f.CheckPerson("move an agent"); err != nil {
+		return err
+	}
+	handle, at := host.Split(word)
+	from, err := placeOf(f, cmp.Or(at, named, here))
+	if err != nil {
+		return err
+	}
+	h, err := agent.ParseHandle(handle)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.cancel && o.to != "":
+		return fail.Errorf(fail.BadInput, "--to and --cancel exclude each other")
+	case o.cancel:
+		return from.Run(ctx, nil, f.Streams.Out, "host", "leave", handle, "--cancel")
+	case o.to == "":
+		return fail.Errorf(fail.BadInput, "it needs --to").Hint("nbs-worker move %s --to HOST; to see the hosts: nbs-worker host list", word)
+	}
+	to, err := placeOf(f, o.to)
+	if err != nil {
+		return err
+	}
+	if from.word == to.word {
+		return fail.Errorf(fail.BadInput, "%s is where it is", human.Quote(o.to))
+	}
+	spools := &spools{}
+	defer spools.close()
+	moved, err := move.Run(ctx, move.Order{
+		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Command: commandOf(h, from, to), Force: o.force, NoStart: o.noStart,
+		Spool: spools.next,
+		Tell:  func(what string) { f.Note("%s: %s", h, what) },
+		Note:  func(what string) { f.Say("move %s: at %s, %s", h, to.name, what) },
+	})
+	if err != nil {
+		return err
+	}
+	return f.ShowOne(movedOutcome(f, h, from, to, moved))
+}
+
+// commandOf returns the command line that completes a move.
+func commandOf(h agent.Handle, from, to place) string {
+	word := string(h)
+	if from.word != here {
+		word += "@" + from.word
+	}
+	return "nbs-worker move " + word + " --to " + to.word
+}
+
+func movedOutcome(f *ui.Factory, h agent.Handle, from, to place, moved move.Moved) ui.Outcome {
+	r := &moved.Record
+	if moved.TreeLeft != "" {
+		f.Say("move %s: its worktree stays at %s: %s", h, from.name, moved.TreeLeft)
+	}
+	if moved.Dropped > 0 {
+		f.Say("move %s: dropped %s that no command of yours wrote; the journal there has the beginning of each", h, human.Count(moved.Dropped, "message"))
+	}
+	if moved.NoTree {
+		f.Say("move %s: its worktree there has no branch: %s is in use", h, r.OwnWorktree.Branch)
+	}
+	words := fmt.Sprintf("moved from %s to %s, session %s, in %s", from.name, to.name, r.SessionID, human.Quote(r.LaunchCwd()))
+	if moved.Started {
+		words += ", started again: " + moved.State
+	}
+	return ui.Outcome{Handle: h, Words: words, JSON: wire.Moved{
+		Handle: h, SessionID: r.SessionID, From: from.name, To: to.name, Cwd: r.LaunchCwd(), Started: moved.Started, State: moved.State,
+		TreeLeft: moved.TreeLeft, Dropped: moved.Dropped, NoBranch: moved.NoTree,
+	}}
+}
+
+// spools are the private files in which packages wait between two machines.
+type spools struct{ all []*os.File }
+
+func (s *spools) next() (io.ReadWriteSeeker, error) {
+	file, err := os.CreateTemp("", "nbs-worker-move-*") // of mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("make a file for the package: %w", err)
+	}
+	s.all = append(s.all, file)
+	return file, os.Remove(file.Name()) // a killed command leaves none
+}
+
+func (s *spools) close() {
+	for _, file := range s.all {
+		_ = file.Close()
+	}
+}

@@ -1,0 +1,102 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+)
+
+// placeOf returns the place of a word: a host, or this machine.
+func placeOf(f *ui.Factory, word string) (place, error) {
+	if word == here {
+		name, err := os.Hostname()
+		return place{onHere{f}, strings.ToLower(name), here}, err
+	}
+	known, err := host.Load(os.Environ())
+	if err != nil {
+		return place{}, err
+	}
+	h, err := known.Find(word)
+	return place{onHost{f, h}, word, word}, err
+}
+
+// onHere runs commands in this process.
+type onHere struct{ f *ui.Factory }
+
+func (p onHere) Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args ...string) error {
+	if p.f.Root != "" {
+		args = append(args, "--root", p.f.Root)
+	}
+	if p.f.Socket != "" {
+		args = append(args, "--tmux-socket", p.f.Socket)
+	}
+	var said bytes.Buffer
+	streams := ui.Streams{In: reader(in), Out: out, Err: &said}
+	code := p.f.Execute(ctx, args, streams)
+	return answered(p.f, "", code, said.String())
+}
+
+// onHost runs commands at a host.
+type onHost struct {
+	f *ui.Factory
+	h host.Host
+}
+
+func (p onHost) Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args ...string) error {
+	l, err := open(p.h)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	var said bytes.Buffer
+	code, err := l.Run(ctx, link.NewRequest(p.h, true, args...), link.Streams{In: in, Out: out, Err: &said})
+	if err != nil {
+		return err
+	}
+	return answered(p.f, p.h.Name, code, said.String())
+}
+
+func reader(in io.ReadSeeker) io.Reader {
+	if in == nil {
+		return strings.NewReader("")
+	}
+	return in
+}
+
+// answered returns the error of a command at a place, and passes on what else it has said.
+func answered(f *ui.Factory, at string, code int, said string) error {
+	const program, hint = "nbs-worker: ", "hint: "
+	lines := strings.Split(strings.TrimRight(said, "\n"), "\n")
+	if code == 0 {
+		if said != "" {
+			f.Line(strings.Join(lines, "\n"))
+		}
+		return nil
+	}
+	if at != "" {
+		at = "at " + at + ": "
+	}
+	failed := fail.Errorf(fail.Kind(code), "%sexit code %d", at, code)
+	for _, line := range lines {
+		switch {
+		case strings.HasPrefix(line, program):
+			what := strings.TrimPrefix(line, program)
+			if _, cause, is := strings.Cut(what, ": "); is && strings.HasPrefix(what, "host ") {
+				what = cause
+			}
+			failed = fail.Errorf(fail.Kind(code), "%s%s", at, what).HintsOf(failed)
+		case strings.HasPrefix(line, hint):
+			failed = failed.Hint("%s", strings.TrimPrefix(line, hint))
+		case line != "":
+			f.Line(line)
+		}
+	}
+	return failed
+}

@@ -1,0 +1,214 @@
+// Package move brings an agent from one machine of the user to another: its record, its conversations, what is remembered
+// of it, its waiting messages, and with a worktree the tree.
+//
+// A move has an id and five steps, each a command at one of both machines:
+//
+//   - give, at the machine that the agent leaves: it is ended, its record is marked, so that no verb starts it, and all of
+//     it is written to stdout as a package;
+//   - take, at the other machine: the package is checked and kept aside. It is not an agent yet;
+//   - leave, at the first machine: a sealed note says that the agent has left. This is the moment of the move. What it was
+//     made of must not have changed since it was given. Its record is removed; its transcripts stay in the archive;
+//   - arrive, at the other machine: the package becomes an agent with the seal of the user there, and is started if it ran;
+//   - done, at the first machine: the note says that it has arrived.
+//
+// Until it leaves, the agent is at the first machine alone, and after that at the other one alone. Each step can be
+// repeated: it finds by the id what was done. So the command that was killed completes the move when it is repeated.
+package move
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/store/moves"
+)
+
+// Place is a machine with a project: this one, or a host.
+type Place interface {
+	// Run runs nbs-worker there. Errors: those of the command, with their kinds.
+	Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args ...string) error
+}
+
+// Ask is what the machine that an agent is at says of it.
+type Ask struct {
+	Format  int          `json:"format"`
+	Version string       `json:"version"` // of nbs-worker
+	ID      string       `json:"id,omitempty"`
+	State   moves.State  `json:"state,omitempty"` // "": it is there, and no move is under way
+	Place   string       `json:"place,omitempty"` // to which it is on its way
+	Command string       `json:"command,omitempty"`
+	Digest  string       `json:"digest,omitempty"`
+	Record  agent.Record `json:"record"`
+}
+
+// Room is what the other machine says, if the agent can come.
+type Room struct {
+	Format  int      `json:"format"`
+	Version string   `json:"version"`
+	Have    []string `json:"have,omitempty"`  // commits of the repository there
+	Notes   []string `json:"notes,omitempty"` // what is different there
+}
+
+// Taken is the result of take.
+type Taken struct {
+	Digest string `json:"digest"`
+}
+
+// Gone is the result of leave.
+type Gone struct {
+	TreeLeft string `json:"tree_left,omitempty"`
+	Dropped  int    `json:"dropped,omitzero"`
+}
+
+// Settled is the result of arrive.
+type Settled struct {
+	Record  agent.Record `json:"record"`
+	Started bool         `json:"started"`
+	State   string       `json:"state,omitempty"`   // of a started one, in words
+	NoTree  bool         `json:"no_tree,omitempty"` // its worktree has no branch: that is in use there
+}
+
+// Order is a move that a person asks for.
+type Order struct {
+	Handle   agent.Handle
+	From, To Place
+	FromName string // of the machine, as the other one shows it
+	ToName   string
+	Command  string // the command line that completes it
+	Force    bool
+	NoStart  bool
+
+	Spool func() (io.ReadWriteSeeker, error) // a private file for the package
+	Tell  func(what string)                  // progress, for a person
+	Note  func(what string)                  // what is different at the other machine
+}
+
+// Moved is the result of a move.
+type Moved struct {
+	Settled
+	Gone
+}
+
+// Run moves an agent, or completes a move that was interrupted.
+func Run(ctx context.Context, o Order) (Moved, error) {
+	ask, err := o.look(ctx)
+	if err != nil {
+		return Moved{}, err
+	}
+	var done Moved
+	if ask.State != moves.Left {
+		if done.Gone, err = o.bring(ctx, ask); err != nil {
+			return done, err
+		}
+	}
+	o.Tell("starting it at " + o.ToName)
+	arrive := []string{"host", "arrive", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest, "--from", o.FromName}
+	if o.NoStart {
+		arrive = append(arrive, "--no-start")
+	}
+	if err := call(ctx, o.To, nil, &done.Settled, arrive...); err != nil {
+		return done, err
+	}
+	return done, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done")
+}
+
+// look asks the machine that the agent is at.
+func (o *Order) look(ctx context.Context) (*Ask, error) {
+	var ask Ask
+	args := []string{"host", "give", string(o.Handle), "--look"}
+	if o.Force {
+		args = append(args, "--force")
+	}
+	if err := call(ctx, o.From, nil, &ask, args...); err != nil {
+		return nil, err
+	}
+	if ask.Format != format {
+		return nil, errVersions(o.FromName)
+	}
+	if ask.State == moves.Left && ask.Place != o.ToName {
+		return nil, fail.Errorf(fail.Conflict, "it is on its way to %s, and can only arrive there", ask.Place).
+			Hint("to complete that move: %s", ask.Command)
+	}
+	if ask.ID == "" || ask.Place != o.ToName {
+		ask.ID = agent.NewMoveID() // a move to another place is another move
+	}
+	return &ask, nil
+}
+
+func errVersions(place string) error {
+	return fail.Errorf(fail.Unfit, "nbs-worker at %s has another version, which moves agents in another way", place).
+		Hint("install the same version at both machines: nbs-worker version")
+}
+
+// bring has the agent given, taken, and left. It completes the id and the digest of the move.
+func (o *Order) bring(ctx context.Context, ask *Ask) (gone Gone, err error) {
+	asked, err := json.Marshal(ask)
+	if err != nil {
+		return gone, err
+	}
+	var room Room
+	if err := call(ctx, o.To, bytes.NewReader(asked), &room, "host", "take", "--check"); err != nil {
+		return gone, err
+	}
+	if room.Format != format {
+		return gone, errVersions(o.ToName)
+	}
+	for _, note := range room.Notes {
+		o.Note(note)
+	}
+	have, err := json.Marshal(room)
+	if err != nil {
+		return gone, err
+	}
+	const tries = 3 // messages may come between the steps
+	for n := 1; ; n++ {
+		if err = o.carry(ctx, ask, have); err != nil {
+			return gone, err
+		}
+		err = call(ctx, o.From, nil, &gone, "host", "leave", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest)
+		if fail.KindOf(err) != fail.Conflict || n == tries {
+			return gone, err
+		}
+	}
+}
+
+// carry has a package given and taken.
+func (o *Order) carry(ctx context.Context, ask *Ask, have []byte) error {
+	spool, err := o.Spool()
+	if err != nil {
+		return err
+	}
+	o.Tell("packing it at " + o.FromName)
+	give := []string{"host", "give", string(o.Handle), "--id", ask.ID, "--to", o.ToName, "--from", o.FromName, "--command", o.Command}
+	if o.Force {
+		give = append(give, "--force")
+	}
+	if err := o.From.Run(ctx, bytes.NewReader(have), spool, give...); err != nil {
+		return err
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	o.Tell("taking it to " + o.ToName)
+	var taken Taken
+	if err := call(ctx, o.To, spool, &taken, "host", "take", "--id", ask.ID); err != nil {
+		return err
+	}
+	ask.Digest = taken.Digest
+	return nil
+}
+
+// call runs a command at a place, and reads its result.
+func call(ctx context.Context, at Place, in io.ReadSeeker, into any, args ...string) error {
+	var out bytes.Buffer
+	if err := at.Run(ctx, in, &out, args...); err != nil || into == nil {
+		return err
+	}
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
+		return fail.Errorf(fail.Failed, "the answer of %s %s cannot be read: %w", args[0], args[1], err)
+	}
+	return nil
+}
