@@ -126,6 +126,7 @@ func (h *Host) Boot() {
 		log, _ := os.ReadFile(h.file("log"))
 		return answers(h.sshd), string(log)
 	})
+	h.Network.Up()
 }
 
 // answers reports whether an sshd introduces itself at an address.
@@ -146,6 +147,7 @@ func (h *Host) Stop() {
 	if h.init == nil {
 		return
 	}
+	h.Network.Down()
 	_ = h.init.Process.Kill() // with it the kernel kills all others of its namespace
 	_ = h.init.Wait()
 	h.init = nil

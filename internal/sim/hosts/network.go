@@ -15,14 +15,15 @@ type Network struct {
 	Address string // at which clients reach the host
 
 	host string
+	t    testing.TB
 
 	mu     sync.Mutex
 	change sync.Cond // of what follows
 	links  map[*link]bool
 	delay  time.Duration // of what is sent in one direction
 	silent bool
-	down   bool
-	cutAt  int // so many bytes from now; negative: never
+	door   net.Listener // nil while the network is down
+	cuts   []int        // each so many bytes after the one before; the first, from now
 	passed int
 	ended  bool
 }
@@ -40,24 +41,13 @@ func (l *link) forget() {
 
 func newNetwork(t testing.TB, address, host string) *Network {
 	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	rig.Must(t, err)
-	n := &Network{Address: address, host: host, links: map[*link]bool{}, cutAt: -1}
+	n := &Network{Address: address, host: host, links: map[*link]bool{}, t: t}
 	n.change.L = &n.mu
 	t.Cleanup(func() {
-		_ = listener.Close()
+		n.Down()
 		n.tell(func() { n.ended = true })
-		n.Cut()
 	})
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return // the test has ended
-			}
-			go n.serve(c)
-		}
-	}()
+	n.Up()
 	return n
 }
 
@@ -78,13 +68,11 @@ func (n *Network) Cut() {
 	})
 }
 
-// CutAfterBytes cuts once, as soon as that many bytes more have passed, in both directions together.
-func (n *Network) CutAfterBytes(count int) { n.tell(func() { n.cutAt = count }) }
-
-// CutIsDue reports whether a cut that was asked for has not happened yet.
-func (n *Network) CutIsDue() (due bool) {
-	n.tell(func() { due = n.cutAt >= 0 })
-	return due
+// CutAfterBytes cuts as soon as that many bytes more have passed, in both directions together; and again after as many
+// as the next count says. It replaces cuts that were asked for and did not come, and returns how many those were.
+func (n *Network) CutAfterBytes(counts ...int) (left int) {
+	n.tell(func() { left, n.cuts = len(n.cuts), counts })
+	return left
 }
 
 // Passed is how many bytes have passed since the network was made.
@@ -96,9 +84,14 @@ func (n *Network) Passed() (bytes int) {
 // Delay makes everything that is sent arrive that much later, in each direction.
 func (n *Network) Delay(by time.Duration) { n.tell(func() { n.delay = by }) }
 
-// Down cuts and refuses new connections, as a host does that is there without its sshd.
+// Down cuts and refuses new connections, as the machine of a host does without an sshd.
 func (n *Network) Down() {
-	n.tell(func() { n.down = true })
+	n.tell(func() {
+		if n.door != nil {
+			_ = n.door.Close()
+			n.door = nil
+		}
+	})
 	n.Cut()
 }
 
@@ -106,7 +99,27 @@ func (n *Network) Down() {
 func (n *Network) Silence() { n.tell(func() { n.silent = true }) }
 
 // Up ends [Network.Down] and [Network.Silence].
-func (n *Network) Up() { n.tell(func() { n.down, n.silent = false, false }) }
+func (n *Network) Up() {
+	n.t.Helper()
+	n.tell(func() {
+		n.silent = false
+		if n.door != nil {
+			return
+		}
+		door, err := net.Listen("tcp", n.Address)
+		rig.Must(n.t, err)
+		n.door = door
+		go func() {
+			for {
+				c, err := door.Accept()
+				if err != nil {
+					return // closed
+				}
+				go n.serve(c)
+			}
+		}()
+	})
+}
 
 func (n *Network) serve(client net.Conn) {
 	host, err := net.Dial("tcp", n.host)
@@ -118,7 +131,7 @@ func (n *Network) serve(client net.Conn) {
 	refused := false
 	n.tell(func() {
 		n.links[l] = true
-		refused = n.down || n.ended
+		refused = n.door == nil
 	})
 	if refused {
 		l.forget()
@@ -172,11 +185,13 @@ func (n *Network) toll(bytes []byte) (kept []byte, cut bool) {
 	for n.silent && !n.ended {
 		n.change.Wait()
 	}
-	if n.cutAt >= 0 && n.cutAt <= len(bytes) && len(bytes) > 0 {
-		bytes, cut = bytes[:n.cutAt], true
-		n.cutAt = -1
-	} else if n.cutAt >= 0 {
-		n.cutAt -= len(bytes)
+	switch {
+	case len(n.cuts) == 0 || len(bytes) == 0:
+	case n.cuts[0] <= len(bytes):
+		bytes, cut = bytes[:n.cuts[0]], true
+		n.cuts = n.cuts[1:]
+	default:
+		n.cuts = append([]int{n.cuts[0] - len(bytes)}, n.cuts[1:]...)
 	}
 	n.passed += len(bytes)
 	return bytes, cut
