@@ -69,7 +69,7 @@ func TestSuspendedLaptop(t *testing.T) {
 	h.WaitState("alice", "idle")
 	h.machine.Network.Cut()
 	const longest = 40 * time.Second // the limit for a connection is 30 s, and ssh's for a silent one 15 s
-	time.Sleep(longest)
+	<-time.After(longest)
 	for _, pid := range all {
 		f.Must(syscall.Kill(pid, syscall.SIGCONT))
 	}
