@@ -58,6 +58,7 @@ type Process struct {
 	Launcher   Identified  `json:"launcher"`
 	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
 	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
+	Job        string      `json:"job,omitempty"`     // of a scheduler, in which it runs; "": in none
 
 	// Ready is when claude was seen to be ready and logged in; zero: not seen.
 	Ready time.Time `json:"ready,omitzero"`

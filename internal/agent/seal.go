@@ -71,7 +71,7 @@ func sealValue(value any) string {
 }
 
 // unmarked returns what only the record shows of a start: the process that a person has handed over, the process
-// below a wrapper, and the socket of a tmux server that was chosen by path.
+// below a wrapper, the socket of a tmux server that was chosen by path, and the job of a scheduler.
 func (p *Process) unmarked() string {
 	if p == nil {
 		return ""
@@ -85,6 +85,9 @@ func (p *Process) unmarked() string {
 	}
 	if p.Tmux.ByPath() {
 		parts = append(parts, "socket", p.Tmux.Socket)
+	}
+	if p.Job != "" {
+		parts = append(parts, "job", p.Job)
 	}
 	return words(parts...)
 }

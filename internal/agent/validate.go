@@ -144,10 +144,28 @@ func checkProcess(p *Process) error {
 	if p.PID == 1 {
 		return fail.Errorf(fail.BadInput, "pid 1 cannot belong to an agent")
 	}
+	if p.Job != "" {
+		if err := CheckJob(p.Job); err != nil {
+			return err
+		}
+	}
 	if p.Tmux != nil {
 		return CheckPath("tmux path", p.Tmux.Path)
 	}
 	return nil
+}
+
+// CheckJob checks the name of a job of a scheduler, such as slurm/cluster/nbs-team-alice. Errors: BadInput.
+func CheckJob(name string) error {
+	const most = 200
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:", r)
+	}
+	if name != "" && len(name) <= most && strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 {
+		return nil
+	}
+	return fail.Errorf(fail.BadInput, "%s is not a name for a job", human.Quote(name)).
+		Hint("a name has 1 to %d letters, digits or - _ . / :, such as slurm/main/nbs-team-alice", most)
 }
 
 // checkPrevious checks the ids of earlier conversations. They are shown as ids to take up again, so people will paste

@@ -72,6 +72,9 @@ func KeepFromChildren(first int) {
 	}
 }
 
+// AdoptOrphans does nothing: on macOS an orphan's parent is launchd.
+func AdoptOrphans() {}
+
 // DropInput discards what was typed at a terminal and not read yet.
 func DropInput(terminal *os.File) {
 	const read = 0x1 // FREAD

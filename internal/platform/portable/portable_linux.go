@@ -54,6 +54,9 @@ func KeepFromChildren(first int) {
 	_ = unix.CloseRange(uint(first), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // kernels before 5.11 lack this
 }
 
+// AdoptOrphans makes this process the parent of each process below it whose own parent ends.
+func AdoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
 // DropInput discards what was typed at a terminal and not read yet.
 func DropInput(terminal *os.File) {
 	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)

@@ -32,6 +32,7 @@ type Start struct {
 	TrustDir   string // absolute: the folder to trust; "" for the working directory, in the project
 	PromptFile string // absolute: the file that the prompt was read from; "": no file
 
+	Job      string            // of a scheduler, in which the agent runs; "": in none
 	InPlace  bool              // in the caller's own terminal, without tmux
 	Progress func(what string) // called with what a slow start waits for; nil: not called
 
@@ -302,7 +303,11 @@ func (s Starter) Claimed(p Plan) (agent.Record, error) {
 	}
 	r.EnvNames = claude.ProviderNames(&r.Spec, s.Project.Env)
 	r.TmuxSession = s.sessionNames(&r)[0]
-	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self}
+	job := p.Job
+	if p.Again && p.Record.Process != nil {
+		job = p.Record.Process.Job
+	}
+	r.Process = &agent.Process{Invocation: agent.NewInvocation(), Identity: self, Job: job}
 	if !p.InPlace {
 		if r.Process.Tmux, err = s.placeFor(p.Record.Process); err != nil {
 			return r, err

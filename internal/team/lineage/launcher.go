@@ -11,8 +11,11 @@ import (
 // Foreground is the option that makes a spawn the launcher too.
 const Foreground = "foreground"
 
+// Job is the option by which run starts the agent in a tmux server of its own, and is not the launcher.
+const Job = "job"
+
 // Launches reports whether a process is the launcher of any agent: this program with the verb run, or with a spawn
-// in the foreground.
+// in the foreground. What runs a job starts the launcher in a tmux server.
 func (f Finder) Launches(pid int) bool {
 	words, err := f.Machine.Cmdline(pid)
 	return err == nil && f.Machine.Program(pid) == filepath.Base(f.Program) && launches(words)
@@ -30,6 +33,9 @@ func (f Finder) runs(pid int, handle agent.Handle) bool {
 func launches(words []string) bool {
 	run := slices.Index(words, "run")
 	others := func(word string) bool { return word == "runbook" || word == "schedule" }
+	if run > 0 && slices.ContainsFunc(words[run:], func(word string) bool { return word == "--"+Job || strings.HasPrefix(word, "--"+Job+"=") }) {
+		return false
+	}
 	return run > 0 && !slices.ContainsFunc(words[:run], others) || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--"+Foreground) })
 }
 

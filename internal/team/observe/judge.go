@@ -103,6 +103,14 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 	return dead
 }
 
+// foreign says where an agent runs of which nothing can be seen from here.
+func foreign(p *agent.Process) string {
+	if p.Job != "" {
+		return fmt.Sprintf("it runs on host %s, in the job %s", human.Quote(p.Host), p.Job)
+	}
+	return fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(p.Host))
+}
+
 // notRunning judges an agent whose process has ended, or may have ended.
 func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
@@ -111,7 +119,7 @@ func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 		return starting
 	case r.ExitOf(r.Process.Invocation) != nil: // its own launcher saw it end: that holds wherever it ran
 	case e.Claude == machine.Foreign:
-		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(r.Process.Host))}
+		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: foreign(r.Process)}
 	case e.Claude == machine.Unsure:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: e.ClaudeErr.Error()}
 	case r.Process.PID != 0 && e.LauncherLives:

@@ -43,6 +43,9 @@ func ParseCondition(text string) (Condition, error) {
 		Hint("one of: %s, context-below=25%%", strings.Join(Conditions, ", "))
 }
 
+// Gone is the condition that an agent has ended, for any reason, or was dismissed.
+func Gone() Condition { return Condition{word: untilGone} }
+
 // Conditions are the words of all conditions except context-below, which has a value.
 var Conditions = []string{string(agent.Idle), untilDone, untilReady, string(agent.Busy), string(agent.Waiting), untilFailed, untilNeeds, untilGone}
 

@@ -13,29 +13,62 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/team/job"
+	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/launcher"
+	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/supervisor"
 )
 
 func newRunCmd(f *ui.Factory) *cobra.Command {
-	return &cobra.Command{
+	name := ""
+	cmd := &cobra.Command{
 		Use:   "run <handle>",
-		Short: "Run an agent in this terminal, without tmux",
+		Short: "Run an agent in this terminal, without tmux, or as a job",
 		Long: ui.WithCodes(`Runs the agent of an existing record in this terminal, without tmux, in its conversation. It
 ends when claude ends, with claude's exit code, or 128 plus the number of the signal. list,
 session and stop work on it as on any other agent. It needs a terminal.
 
+With --job it needs no terminal: it runs the agent in a tmux server of its own, as the main
+process of a job of Slurm, Kubernetes or another scheduler, and ends with the agent. SIGTERM
+stops the agent. The scheduler must run only one job of the name NAME at a time: if the last
+start of this job was on another machine, it counts as ended. nbs-worker export writes such
+jobs.
+
 This is also the launcher: spawn and resume have tmux run it.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
-		Example:           `  nbs-worker run theologian`,
+		Example: `  nbs-worker run theologian
+  nbs-worker run theologian --job slurm/main/nbs-theologian`,
 		Args:              ui.OneHandle,
 		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.Down)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			code, err := runRun(cmd.Context(), f, agent.Handle(args[0]))
+			handle := agent.Handle(args[0])
+			if cmd.Flags().Changed(lineage.Job) {
+				code, err := runJob(cmd.Context(), f, handle, name)
+				return ended(code, err, "run", args[0])
+			}
+			code, err := runRun(cmd.Context(), f, handle)
 			return ended(code, err, "run", args[0])
 		},
 	}
+	cmd.Flags().StringVar(&name, lineage.Job, "", "run the agent as the job NAME of a scheduler, in a tmux server of its own")
+	return cmd
+}
+
+// runJob runs the agent as the main process of a job. The first SIGTERM stops the agent; a second one, which Slurm may
+// send to each process of a job, changes nothing.
+func runJob(ctx context.Context, f *ui.Factory, handle agent.Handle, name string) (int, error) {
+	f.Launches.Store(true)
+	s, err := f.Supervisor()
+	if err != nil {
+		return 0, err
+	}
+	j := job.Job{
+		Supervisor: s, Name: name, Start: launch.Start{Wait: ui.ReadyWait, Patience: true, Progress: f.Progress(handle)},
+		Started: func(started supervisor.Started) { f.SayStarted(handle, started) }, Say: f.Say,
+	}
+	return j.Run(ctx, handle)
 }
 
 // ended returns the outcome of a verb that ran claude: claude's exit code, or an error.
