@@ -1,4 +1,5 @@
-// Package export writes what service managers need to run a team: units of systemd for one user.
+// Package export writes what service managers and schedulers need to run a team: units of systemd for one user, and
+// jobs of Slurm and Kubernetes for one agent.
 //
 //   - A unit has paths and settings, and no secret: the units read secrets from a file of the user.
 //   - The tmux server has a service of its own: the end of another service must not end the agents.
@@ -29,10 +30,11 @@ type Systemd struct {
 	Env     []string // NAME=value, that the services need
 }
 
-// Unit is a file for systemd.
+// Unit is a file for a service manager or a scheduler.
 type Unit struct{ Name, Text string }
 
-// mark is the first line of each unit. A file with another first line was not written by this program.
+// mark is the first line of each unit, behind the one that names a shell. A file without it was not written by this
+// program.
 const mark = "# Made by nbs-worker export systemd; made again, it is replaced.\n"
 
 // Units returns the units of the agents' tmux server, their recovery at boot, the watch, and the server of
@@ -44,7 +46,7 @@ func (s Systemd) Units() ([]Unit, error) {
 				Hint("install it in another folder, such as ~/.local/bin")
 		}
 	}
-	server, recovery, watch, serve := s.serverName(), s.RecoverName(), "nbs-watch-"+s.projectName()+".service", s.ServeName()
+	server, recovery, watch, serve := s.serverName(), s.RecoverName(), "nbs-watch-"+projectName(s.Project)+".service", s.ServeName()
 	return []Unit{
 		{server, mark + s.server()},
 		{recovery, mark + s.recovery(server)},
@@ -54,10 +56,10 @@ func (s Systemd) Units() ([]Unit, error) {
 }
 
 // ServeName returns the name of the unit of the project's server of conversations.
-func (s Systemd) ServeName() string { return "nbs-serve-" + s.projectName() + ".service" }
+func (s Systemd) ServeName() string { return "nbs-serve-" + projectName(s.Project) + ".service" }
 
 // RecoverName returns the name of the unit that brings the project's agents back at boot.
-func (s Systemd) RecoverName() string { return "nbs-recover-" + s.projectName() + ".service" }
+func (s Systemd) RecoverName() string { return "nbs-recover-" + projectName(s.Project) + ".service" }
 
 func (s Systemd) serverName() string {
 	switch {
@@ -71,15 +73,15 @@ func (s Systemd) serverName() string {
 
 // projectName returns the name of the project in names of units. It has a hash, which differs for projects whose
 // folders have the same name.
-func (s Systemd) projectName() string {
+func projectName(project string) string {
 	plain := strings.Map(func(r rune) rune {
 		if isPlain(r) && r != '/' {
 			return r
 		}
 		return '-'
-	}, filepath.Base(s.Project))
+	}, filepath.Base(project))
 	const most = 40
-	return plain[:min(len(plain), most)] + "-" + hash(s.Project)
+	return plain[:min(len(plain), most)] + "-" + hash(project)
 }
 
 func hash(text string) string {

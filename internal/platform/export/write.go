@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -36,7 +37,7 @@ func Write(dir string, units []Unit) (paths []string, err error) {
 
 func checkOurs(path string) error {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.HasPrefix(text, []byte(mark)) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && isOurs(text) {
 		return nil
 	}
 	if err != nil {
@@ -44,4 +45,10 @@ func checkOurs(path string) error {
 	}
 	return fail.Errorf(fail.Conflict, "%s exists, and nbs-worker export did not write it", human.Quote(path)).
 		Hint("look at it, then move it aside: mv %[1]s %[1]s.aside", human.ShellWord(path))
+}
+
+// isOurs reports whether a text has the first line of one of our units.
+func isOurs(text []byte) bool {
+	start, _, _ := strings.Cut(mark, "systemd")
+	return bytes.HasPrefix(bytes.TrimPrefix(text, []byte("#!/bin/bash\n")), []byte(start))
 }

@@ -15,14 +15,14 @@ import (
 	"nbs-worker/internal/platform/export"
 )
 
-type exportOptions struct{ dir, policy string }
+type exportOptions struct{ dir, policy, image string }
 
 func newExportCmd(f *ui.Factory) *cobra.Command {
 	o := &exportOptions{}
 	cmd := &cobra.Command{
-		Use:   "export systemd",
-		Short: "Write systemd units that recover and watch the agents",
-		Long: ui.WithCodes(`Prints four units for your own systemd, or writes them to --dir:
+		Use:   "export {systemd | slurm <handle> | kubernetes <handle> --image IMAGE}",
+		Short: "Write systemd units for the team, or a job for one agent",
+		Long: ui.WithCodes(`systemd: prints four units for your own systemd, or writes them to --dir:
 
   nbs-tmux.service         the agents' tmux server, as a service of its
                            own, so that no logout and no restart of another
@@ -38,25 +38,100 @@ file with NAME=value lines, if it exists: put API keys there.
 
 To enable them: systemctl --user daemon-reload, then systemctl --user enable --now with their
 names. They run while you are logged in; with loginctl enable-linger also from boot and after a
-logout. export replaces only files that it has written itself.`,
+logout.
+
+slurm: prints a script for sbatch. The job runs nbs-worker run HANDLE --job NAME. While it runs
+or waits, a second copy waits. After a lost node, a time limit or a preemption, Slurm starts it
+again, and the agent goes on in its conversation; scancel ends it. The project, CLAUDE_CONFIG_DIR
+(or your home folder) and XDG_STATE_HOME must be on a file system that the nodes share. To reach
+the agent, run nbs-worker in its job:
+srun --jobid ID --overlap --pty nbs-worker attach HANDLE
+
+kubernetes: prints the manifest of a StatefulSet with a volume, for kubectl apply. It is
+generated, not run: nbs-worker is not tested on Kubernetes.
+
+export replaces only files that it has written itself.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
 		Example: `  nbs-worker export systemd
   nbs-worker export systemd --dir ~/.config/systemd/user \
-      --policy ~/.config/nbs-worker/team.yaml`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] != "systemd" {
-				return fail.Errorf(fail.BadInput, "export: the argument systemd is needed").Hint("nbs-worker export systemd")
+      --policy ~/.config/nbs-worker/team.yaml
+  nbs-worker export slurm theologian | sbatch --mem 4G
+  nbs-worker export kubernetes theologian --image registry/agent:1`,
+		Args:              exported,
+		ValidArgsFunction: ui.Once(cobra.FixedCompletions([]cobra.Completion{systemd, slurm, kubernetes}, cobra.ShellCompDirectiveNoFileComp)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if args[0] != systemd {
+				return ui.Failed(runExportJob(f, o, args[0], agent.Handle(args[1])), "export")
 			}
-			return nil
+			return ui.Failed(runExport(f, o), "export")
 		},
-		ValidArgsFunction: ui.Once(cobra.FixedCompletions([]cobra.Completion{"systemd"}, cobra.ShellCompDirectiveNoFileComp)),
-		RunE:              func(*cobra.Command, []string) error { return ui.Failed(runExport(f, o), "export") },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.dir, "dir", "", "write the units into this folder, and print their paths")
 	flags.StringVar(&o.policy, "policy", "", "policy file of the watch")
+	flags.StringVar(&o.image, "image", "", "container image with nbs-worker, claude, tmux and git; for kubernetes")
 	_ = cmd.MarkFlagDirname("dir")
 	return f.WithJSON(cmd)
+}
+
+// What can be exported.
+const (
+	systemd    = "systemd"
+	slurm      = "slurm"
+	kubernetes = "kubernetes"
+)
+
+// exported checks the arguments.
+func exported(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 1 && args[0] == systemd:
+		return nil
+	case len(args) > 0 && (args[0] == slurm || args[0] == kubernetes):
+		return ui.OneHandle(cmd, args[1:])
+	}
+	return fail.Errorf(fail.BadInput, "export: the argument systemd, slurm or kubernetes is needed").
+		Hint("nbs-worker export systemd").Hint("nbs-worker export slurm HANDLE")
+}
+
+// runExportJob prints the job of one agent, or writes it to a file.
+func runExportJob(f *ui.Factory, o *exportOptions, what string, handle agent.Handle) error {
+	s, err := f.Supervisor()
+	if err != nil {
+		return err
+	}
+	if o.dir != "" {
+		if err := s.Caller.CheckWrite("jobs"); err != nil { // they would run as the user
+			return err
+		}
+	}
+	r, err := s.Project.Store.Load(handle)
+	if err != nil {
+		return err
+	}
+	var job export.Unit
+	if what == slurm {
+		job, err = ui.Job(s.Project, r.Handle).Slurm()
+	} else {
+		job, err = ui.Container(s.Project, r.Handle, o.image).Kubernetes()
+	}
+	if err != nil {
+		return err
+	}
+	var paths []string
+	if o.dir != "" {
+		if paths, err = export.Write(o.dir, []export.Unit{job}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.JSON:
+		return f.PrintJSON(wire.NewUnits([]export.Unit{job}, paths))
+	case paths != nil:
+		_, err = fmt.Fprintln(f.Streams.Out, human.Legible(paths[0]))
+	default:
+		_, err = fmt.Fprint(f.Streams.Out, human.Legible(job.Text))
+	}
+	return err
 }
 
 func runExport(f *ui.Factory, o *exportOptions) error {

@@ -3,12 +3,36 @@ package ui
 import (
 	"os"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/team/observe"
 )
 
 // exported are the variables that a service needs, with their present values.
 var exported = []string{"PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "TMUX_TMPDIR", "IS_SANDBOX"}
+
+// Job returns what a job of Slurm needs that runs an agent of a project.
+func Job(p *observe.Project, handle agent.Handle) export.Job {
+	return export.Job{Program: p.Program, Project: p.Store.Project(), Handle: handle, Env: present("PATH", "NBS_CLAUDE", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "IS_SANDBOX")}
+}
+
+// Container returns what a pod of Kubernetes needs that runs an agent of a project. Its programs are those of the image.
+func Container(p *observe.Project, handle agent.Handle, image string) export.Job {
+	return export.Job{
+		Program: "nbs-worker", Project: p.Store.Project(), Handle: handle, Image: image,
+		Env: present("HOME", "NBS_CONTEXT_BANDS", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "IS_SANDBOX"),
+	}
+}
+
+// present returns the variables that are set, as NAME=value.
+func present(names ...string) (env []string) {
+	for _, name := range names {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
 
 // Systemd returns what the units of a project need.
 func Systemd(p *observe.Project) (export.Systemd, error) {
@@ -17,10 +41,6 @@ func Systemd(p *observe.Project) (export.Systemd, error) {
 		return export.Systemd{}, err
 	}
 	wanted := export.Systemd{Program: p.Program, Tmux: server.Program(), Project: p.Store.Project(), Socket: p.Socket, Pause: p.Store.Watching().PauseFile()}
-	for _, name := range exported {
-		if value := os.Getenv(name); value != "" {
-			wanted.Env = append(wanted.Env, name+"="+value)
-		}
-	}
+	wanted.Env = present(exported...)
 	return wanted, nil
 }
