@@ -46,18 +46,17 @@ const (
 // recovers them.
 func AtBoot(ctx context.Context, unit string) doctor.Finding {
 	f := doctor.Finding{Check: bootCheck, Level: doctor.Warning, Why: "after a reboot, its agents stay down until you bring them back"}
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		f.Level, f.What = doctor.Note, "systemd does not run this machine: whether agents come back after a reboot was not checked"
-		return f
-	}
 	state, err := export.StateOf(ctx, unit)
+	_, absent := os.Stat("/run/systemd/system")
 	self, unnamed := user.Current()
 	switch {
+	case err != nil && absent != nil:
+		f.Level, f.What, f.Why = doctor.Note, "systemd does not run this machine: whether agents come back after a reboot was not checked", ""
 	case err != nil:
 		f.What = "whether agents come back after a reboot is unknown: " + human.OneLine(err.Error())
 	case !state.Enabled:
 		f.What = "no service brings the agents back after a reboot"
-	case unnamed != nil || !logind.Lingers(self.Username):
+	case unnamed != nil || !logind.Lingers(ctx, self.Username):
 		f.What = "the services of this user end with the last login, and begin with the next one"
 	default:
 		f.Level, f.What, f.Why = doctor.Holds, "agents come back after a reboot, and outlive each login", ""

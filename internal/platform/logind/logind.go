@@ -34,7 +34,13 @@ func KillsProcesses(ctx context.Context) (bool, error) {
 }
 
 // Lingers reports whether a user's services run from boot, and go on after the user's last login.
-func Lingers(name string) bool {
+func Lingers(ctx context.Context, name string) bool {
+	const limit = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "loginctl", "show-user", "--property=Linger", "--value", "--", name).Output(); err == nil {
+		return strings.TrimSpace(string(out)) == "yes"
+	}
 	_, err := os.Stat("/var/lib/systemd/linger/" + name)
 	return err == nil
 }

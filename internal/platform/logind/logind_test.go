@@ -19,3 +19,12 @@ func TestKillsProcesses(t *testing.T) {
 		rig.Check(t, kills == want.kills && (err == nil) == want.known, "%s: %t, %v", prints, kills, err)
 	}
 }
+
+func TestLingers(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	for prints, want := range map[string]bool{"echo yes": true, "echo no": false, "exit 1": false} {
+		rig.Must(t, os.WriteFile(filepath.Join(dir, "loginctl"), []byte("#!/bin/sh\n"+prints+"\n"), 0o700))
+		rig.Check(t, Lingers(t.Context(), "nobody-of-this-name") == want, "%s: %t", prints, !want)
+	}
+}

@@ -21,7 +21,7 @@ func (d *examination) outlivesLogin(ctx context.Context) (all findings) {
 	if err != nil {
 		return found(Note, "the name of this user is unknown: whether a logout ends agents was not checked", "")
 	}
-	lingers := logind.Lingers(self.Username)
+	lingers := logind.Lingers(ctx, self.Username)
 	groups := map[string]string{}
 	for _, client := range d.servers() {
 		if pid, err := client.ServerPID(); err == nil {
