@@ -66,6 +66,12 @@ func (m *Team) Said(handle, verb, payload string) string {
 	return r.Stdout
 }
 
+// Costs has an agent's claude show a total on its status line.
+func (m *Team) Costs(handle string, usd float64) {
+	m.Helper()
+	m.Said(handle, "statusline", fmt.Sprintf(`{"session_id":%q,"cost":{"total_cost_usd":%v},"context_window":{"context_window_size":200000}}`, m.Session(handle).SessionID, usd))
+}
+
 // WaitMoved waits until the record is in another conversation than before.
 func (m *Team) WaitMoved(before Session, reason string) (after Session) {
 	m.Helper()

@@ -10,32 +10,26 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// costs is what an agent's claude shows as its total.
-func (m *team) costs(handle string, usd float64) {
-	m.Helper()
-	m.Said(handle, "statusline", fmt.Sprintf(`{"session_id":%q,"cost":{"total_cost_usd":%v},"context_window":{"context_window_size":200000}}`, m.Session(handle).SessionID, usd))
-}
-
 // An agent whose budget is spent gets no message until it has another one, and its user is told. What it has spent is
 // counted under its new handle too, and after its dismissal.
 func TestBudget(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.WaitState("alpha", "idle")
-	m.costs("alpha", 7) // from before, for all that is known
+	m.Costs("alpha", 7) // from before, for all that is known
 	m.Refused(4, "not an amount", "set", "alpha", "budget=5")
 	m.MustSay(m.OK("set", "alpha", "budget=5/week", "--json"), `"to":"5.00/week"`, `"takes_effect":"now"`)
-	m.costs("alpha", 8)
+	m.Costs("alpha", 8)
 	m.Send(0, "accepted", "alpha", "it has enough")
 	m.WaitState("alpha", "idle")
-	m.costs("alpha", 12.25)
+	m.Costs("alpha", 12.25)
 	m.MustSay(m.OK("list", "--json"), `"reason":"short"`, `"spent_usd":5.25`, `"over":true`)
 	m.MustSay(m.OK("next", "--print"), "alpha")
 	m.MustSay(m.OK("session", "alpha"), "$5.25 of $5.00 a week is spent", "no message until then")
 	m.Refused(8, "its budget is spent", "send", "alpha", "too late")
 	got := m.Send(0, "held", "alpha", "in time", "--queue")
 	m.Check(strings.Contains(got.Reason, "its budget is spent"), "%+v", got)
-	m.costs("alpha", 12.5)
+	m.Costs("alpha", 12.5)
 	rig.Equal(m, strings.Count(m.OK("events", "alpha"), "over-budget"), 1, "the journal")
 	said := m.AsAgent("alpha", "nbs-worker set alpha budget=off")
 	m.Check(strings.Contains(said[0], "only a person may change a budget") && strings.HasSuffix(said[0], "code 8\n"), "the agent itself: %q", said)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -146,6 +147,27 @@ func TestATeamFromItsFile(t *testing.T) {
 	c.OK("stop", "@first")
 	c.is(c.says("up", "@first"), "alpha:stay beta:stay")
 	c.Refused(2, `there is no group "@frist"`, "stop", "@frist")
+}
+
+// Who is asked can end up by Ctrl-C or by a signal: then nothing is allowed, and nothing starts.
+func TestUpEndsAtItsQuestion(t *testing.T) {
+	c := standIn(t)
+	c.writes("agents: {alpha: }\n")
+	for how, end := range map[string]func(*e2e.Console){
+		"SIGTERM": func(up *e2e.Console) { c.Must(up.Cmd.Process.Signal(syscall.SIGTERM)) },
+		"SIGINT":  func(up *e2e.Console) { c.Must(up.Cmd.Process.Signal(syscall.SIGINT)) },
+		"Ctrl-C":  func(up *e2e.Console) { up.Types("\x03") },
+	} {
+		up := c.Console(c.Command([]string{"up"}))
+		up.MustShow("allow this team? [y/N] ")
+		end(up)
+		_ = up.Cmd.Wait()
+		<-up.Done
+		c.Check(up.Cmd.ProcessState.ExitCode() == 130, "%s: it ended by %s\n%s", how, up.Cmd.ProcessState, up.Seen.String())
+		c.MustSay(up.Seen.String(), "interrupted; nothing was changed")
+	}
+	c.Refused(8, "nbs-worker allow --team", "up")
+	c.is(c.OK("list"), "")
 }
 
 // A file that was not allowed starts nothing, and a wrong one says where.

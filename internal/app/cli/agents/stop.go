@@ -122,7 +122,7 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 	}
 	handles, err := o.Resolve(ctx, s, takes)
 	if err == nil && verb == "dismiss" {
-		err = o.Confirm(f, verb, handles)
+		err = o.Confirm(ctx, f, verb, handles)
 	}
 	if err != nil {
 		return ui.Failed(err, verb)

@@ -164,8 +164,9 @@ func runMemoryForgetAll(ctx context.Context, f *ui.Factory, m memory.Store, hand
 			return fail.Errorf(fail.BadInput, "this would forget everything that is remembered about %s; confirm with --yes (no terminal to ask on)", handle.Name()).
 				Hint("to confirm: nbs-worker memory forget --handle %s --yes", word)
 		}
-		if !f.Confirmed(fmt.Sprintf("forget everything that is remembered about %s? [y/N] ", handle.Name())) {
-			return fail.Errorf(fail.Interrupted, "nothing was changed")
+		question := fmt.Sprintf("forget everything that is remembered about %s? [y/N] ", handle.Name())
+		if err := f.Confirm(ctx, question, fail.Errorf(fail.Interrupted, "nothing was changed")); err != nil {
+			return err
 		}
 	}
 	conversations, n, err := m.ForgetHandle(ctx, handle)

@@ -139,8 +139,8 @@ func allowMemory(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, m
 			return err
 		}
 	}
-	if !f.Confirmed("\ntell agents this, and what is older? [y/N] ") {
-		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
+	if err := f.Confirm(ctx, "\ntell agents this, and what is older? [y/N] ", ui.NotAllowed()); err != nil {
+		return err
 	}
 	if err := s.AllowFile(ctx, memory.SealKind, name, []byte(instance)); err != nil {
 		return err

@@ -157,8 +157,8 @@ func allowOne(f *ui.Factory, ctx context.Context, s *supervisor.Supervisor, hand
 	if err := f.PrintLines(requestLines(asked), 0); err != nil {
 		return ui.Outcome{}, err
 	}
-	if !f.Confirmed(fmt.Sprintf("\nallow %s? [y/N] ", handle)) {
-		return ui.Outcome{}, fail.Errorf(fail.Failed, "not allowed; nothing was changed")
+	if err := f.Confirm(ctx, fmt.Sprintf("\nallow %s? [y/N] ", handle), ui.NotAllowed()); err != nil {
+		return ui.Outcome{}, err
 	}
 	if err := s.Allow(ctx, asked); err != nil {
 		return ui.Outcome{}, err

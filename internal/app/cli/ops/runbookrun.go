@@ -71,7 +71,7 @@ func runRunbook(ctx context.Context, f *ui.Factory, o *runbookOptions) error {
 	}
 	verbs := &Verbs{Factory: f}
 	r := runbook.Runner{
-		Verbs: verbs, Log: &runbook.Ledger{Plan: plan, Open: f.ProjectStore, Now: time.Now}, Ask: asker(f),
+		Verbs: verbs, Log: &runbook.Ledger{Plan: plan, Open: f.ProjectStore, Now: time.Now}, Ask: asker(ctx, f),
 		Begins: func(step runbook.Planned, number, of int) {
 			f.Line(fmt.Sprintf("step %s (%d of %d): %s", step.Name, number, of, step.Title))
 		},
@@ -119,11 +119,11 @@ func planRunbook(f *ui.Factory, o *runbookOptions) (runbook.Found, runbook.Plan,
 }
 
 // asker returns a function that asks a person; nil if there is no person at a terminal.
-func asker(f *ui.Factory) func(question string) bool {
+func asker(ctx context.Context, f *ui.Factory) func(question string) bool {
 	if !f.Streams.InTTY || !f.Streams.ErrTTY {
 		return nil
 	}
-	return func(question string) bool { return f.Confirmed(question + " [y/N] ") }
+	return func(question string) bool { return f.Confirm(ctx, question+" [y/N] ", ui.NotAllowed()) == nil }
 }
 
 // printPlanned prints the commands that would run.

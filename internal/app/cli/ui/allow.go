@@ -17,6 +17,9 @@ type OwnFile struct {
 	Text       []byte
 }
 
+// NotAllowed is the error for the answer no.
+func NotAllowed() error { return fail.Errorf(fail.Failed, "not allowed; nothing was changed") }
+
 // AllowFiles shows the files that are not allowed, and asks for permission. lines say what would run. They come last,
 // right above the question: the files may be long.
 func (f *Factory) AllowFiles(ctx context.Context, s *supervisor.Supervisor, named, what string, lines []Line, files []OwnFile) error {
@@ -39,8 +42,8 @@ func (f *Factory) AllowFiles(ctx context.Context, s *supervisor.Supervisor, name
 	if err := f.PrintLines(lines, 0); err != nil {
 		return err
 	}
-	if !f.Confirmed("\nallow " + what + "? [y/N] ") {
-		return fail.Errorf(fail.Failed, "not allowed; nothing was changed")
+	if err := f.Confirm(ctx, "\nallow "+what+"? [y/N] ", NotAllowed()); err != nil {
+		return err
 	}
 	for _, file := range files {
 		if err := s.AllowFile(ctx, file.Kind, file.Name, file.Text); err != nil {

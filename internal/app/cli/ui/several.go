@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +19,18 @@ import (
 	"nbs-worker/internal/team/teamfile"
 )
 
-// Confirmed asks a person at a terminal. Input typed before the question is discarded.
-func (f *Factory) Confirmed(question string) bool {
-	f.question(question)
-	answer, _ := bufio.NewReader(f.Streams.In).ReadString('\n') // the end of the input means no
-	return isYes(answer)
+// Confirm asks a person at a terminal, and returns the refusal unless the answer is yes. Input typed before the question is
+// discarded. Errors: Interrupted by a signal.
+func (f *Factory) Confirm(ctx context.Context, question string, refusal error) error {
+	yes, err := f.Dialog().Yes(ctx, question)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(f.Streams.Err)
+		return fail.Errorf(fail.Interrupted, "interrupted; nothing was changed")
+	case err != nil || !yes: // the end of the input means no
+		return refusal
+	}
+	return nil
 }
 
 // Selection is which agents a verb acts on, as typed.
@@ -153,7 +159,7 @@ func (f *Factory) HintBack(handles []agent.Handle) {
 }
 
 // Confirm asks a person before many agents are dismissed.
-func (o *Selection) Confirm(f *Factory, verb string, handles []agent.Handle) error {
+func (o *Selection) Confirm(ctx context.Context, f *Factory, verb string, handles []agent.Handle) error {
 	if !o.All || o.Yes || len(handles) == 0 {
 		return nil
 	}
@@ -161,10 +167,7 @@ func (o *Selection) Confirm(f *Factory, verb string, handles []agent.Handle) err
 		return fail.Errorf(fail.BadInput, "--all would %s %s; confirm with --yes (no terminal to ask on)", verb, human.Count(len(handles), "agent")).
 			Hint("to confirm: nbs-worker %s --all --yes", verb)
 	}
-	if !f.Confirmed(fmt.Sprintf("%s %s? [y/N] ", verb, Joined(handles))) {
-		return fail.Errorf(fail.Interrupted, "nothing was changed")
-	}
-	return nil
+	return f.Confirm(ctx, fmt.Sprintf("%s %s? [y/N] ", verb, Joined(handles)), fail.Errorf(fail.Interrupted, "nothing was changed"))
 }
 
 // HandlesOf returns checked handles, each once.
