@@ -1,43 +1,42 @@
 package hosts
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nbs-worker/internal/sim/rig"
 )
 
-// lingering has the services of export systemd start at each boot of the host, as the help of export says.
-func (h *host) lingering() {
+// serviceVariables writes the file that the units read besides their own variables.
+func (h *host) serviceVariables() {
 	h.Helper()
 	h.Write(filepath.Join(h.World.Home, ".config", "nbs-worker", "environment"), strings.Join(h.Env, "\n")+"\n")
-	dir := filepath.Join(h.World.Home, ".config", "systemd", "user")
-	h.OK("export", "systemd", "--dir", dir)
-	units, err := filepath.Glob(filepath.Join(dir, "*.service"))
-	h.Must(err)
-	h.Check(len(units) == 4, "the units are %q", units)
-	for i, path := range units {
-		units[i] = filepath.Base(path)
-	}
-	for _, words := range [][]string{append([]string{"systemctl", "--user", "enable"}, units...), {"loginctl", "enable-linger"}} {
-		out, err := h.machine.Command(words...).CombinedOutput()
-		h.Check(err == nil, "%q: %v\n%s", words, err, out)
-	}
 }
 
-// A host loses its power and boots. All agents are back in their conversations, and no person has done anything.
-func TestRebootedHost(t *testing.T) {
+// A new host is added, checked and given its agents' services from here. It loses its power and boots; all agents are back
+// in their conversations, and no person has done anything.
+func TestAHostThatWasEnabledReboots(t *testing.T) {
 	f := standIn(t, "build1")
 	h := f.hosts["build1"]
-	before := h.Remembers("alice")
-	h.OK("spawn", "bob")
+	f.Must(os.Remove(filepath.Join(f.World.Home, ".config", "nbs-worker", "hosts.yaml")))
+	f.OK("host", "add", "build1", "root@build1", "--folder", h.Dir)
+	f.MustSay(f.OK("host", "list"), "build1", "root@build1", h.Dir)
+	f.OK("spawn", "alice@build1", "--prompt", "Remember 42.")
+	h.MustAnswer("alice", "OK, I will remember 42.")
+	before := h.WaitState("alice", "idle")
+	f.OK("spawn", "bob@build1")
 	h.WaitState("bob", "idle")
-	h.OK("stop", "bob")
-	h.lingering()
+	f.OK("stop", "bob@build1")
+
+	f.MustSay(f.NBS("host", "check", "build1").Stdout, "no service brings the agents back after a reboot")
+	h.serviceVariables()
+	f.OK("host", "enable", "build1", "--yes")
+	f.MustSay(f.OK("host", "check", "build1"), "agents come back after a reboot, and outlive each login")
 	h.machine.Reboot()
 	after := h.WaitState("alice", "idle")
 	h.Check(after.SessionID == before.SessionID, "alice is in another conversation: before %+v\nafter %+v", before, after)
-	if got := h.Reply("alice", "What number?"); got != "42" {
-		t.Errorf("after the reboot alice says %q", got)
-	}
+	rig.Equal(h, f.Reply("alice@build1", "What number?"), "42", "what alice says after the reboot")
 	h.Check(h.Session("bob").IsDead(), "bob runs, who was stopped")
 }

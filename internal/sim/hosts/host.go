@@ -52,6 +52,7 @@ func Start(t testing.TB, name, baseURL string, variables ...string) *Host {
 		Variables: world.Env(variables...),
 	}
 	rig.Must(t, os.MkdirAll(h.file("bin"), 0o700))
+	rig.Must(t, os.MkdirAll(h.file("systemd/linger"), 0o700))
 	for _, name := range units.Names() {
 		rig.Must(t, os.Symlink(rig.Sim(t), filepath.Join(h.file("bin"), name)))
 	}
@@ -101,14 +102,14 @@ func (h *Host) Boot() {
 	h.write("passwd", h.users())
 	h.write("sshd_config", h.sshdConfig())
 	programs := [][]string{h.sshdCommand()}
-	if units.Lingers(h.Home) {
+	if units.Lingers(h.file("systemd/linger")) {
 		programs = append(programs, []string{filepath.Join(h.file("bin"), "systemctl"), "--user", "start", "default.target"})
 	}
 	machine := boot.Machine{
 		Name:     h.Name,
-		Files:    []boot.File{{Path: "/proc/sys/kernel/random/boot_id", Is: h.file("boot_id")}, {Path: "/etc/passwd", Is: h.file("passwd")}},
+		Files:    []boot.File{{Path: "/proc/sys/kernel/random/boot_id", Is: h.file("boot_id")}, {Path: "/etc/passwd", Is: h.file("passwd")}, {Path: filepath.Dir(units.Lingering), Is: h.file("systemd")}},
 		Empty:    []string{"/run", "/var/log"},
-		Folders:  []string{"/run/sshd"},
+		Folders:  []string{"/run/sshd", "/run/systemd", "/run/systemd/system"}, // the last says that systemd runs it
 		Programs: programs,
 	}
 	text, err := json.Marshal(machine)

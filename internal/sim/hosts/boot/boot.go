@@ -17,7 +17,7 @@ type Machine struct {
 	Programs [][]string `json:"programs"` // what is started, all at the same time
 }
 
-// File has a path, and the file of this machine that is seen there.
+// File has a path, and the file or folder of this machine that is seen there.
 type File struct {
 	Path string `json:"path"`
 	Is   string `json:"is"`

@@ -41,25 +41,28 @@ func Main(name string, args []string) int {
 	return 0
 }
 
-// Lingers reports whether the services of a home's user run without a login.
-func Lingers(home string) bool {
-	_, err := os.Stat(lingerFile(home))
+// Lingering is the folder with a file for each user whose services run without a login. Each host has its own.
+const Lingering = "/var/lib/systemd/linger"
+
+// user is the only one of a host who logs in.
+const user = "root"
+
+// Lingers reports whether the user is in such a folder.
+func Lingers(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, user))
 	return err == nil
 }
 
-func lingerFile(home string) string { return filepath.Join(home, ".local", "linger") }
-
 func loginctl(args []string) error {
-	home := os.Getenv("HOME")
 	args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--no-ask-password" })
 	switch {
 	case len(args) > 0 && args[0] == "enable-linger":
-		return errors.Join(os.MkdirAll(filepath.Dir(lingerFile(home)), 0o700), os.WriteFile(lingerFile(home), nil, 0o600))
+		return os.WriteFile(filepath.Join(Lingering, user), nil, 0o600)
 	case len(args) > 0 && args[0] == "disable-linger":
-		return os.Remove(lingerFile(home))
+		return os.Remove(filepath.Join(Lingering, user))
 	case len(args) > 0 && args[0] == "show-user":
 		answer := "no"
-		if Lingers(home) {
+		if Lingers(Lingering) {
 			answer = "yes"
 		}
 		if !slices.Contains(args, "--value") {
