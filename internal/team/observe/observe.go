@@ -11,6 +11,7 @@
 package observe
 
 import (
+	"os"
 	"path/filepath"
 	"time"
 
@@ -97,11 +98,20 @@ func (o *Project) SocketFor(before *agent.Process) string {
 	switch {
 	case o.Socket != "":
 		return o.Socket
-	case before != nil && before.Tmux != nil:
+	case before != nil && before.Tmux != nil && !jobIsOver(before):
 		return before.Tmux.Socket
 	default:
 		return tmux.DefaultSocket
 	}
+}
+
+// jobIsOver reports whether a start was in the tmux server of a job, which has ended with the job.
+func jobIsOver(p *agent.Process) bool {
+	if p.Job == "" {
+		return false
+	}
+	_, err := os.Stat(p.Tmux.Path)
+	return err != nil
 }
 
 // ProjectHash distinguishes projects that use the same handle on one tmux server.
