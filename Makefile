@@ -35,7 +35,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts test-slurm test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,13 +52,17 @@ demo-chat: build ## show a conversation in a chat that outlives what is killed, 
 	bin/nbs-sim isolate -- scripts/demo-chat
 
 test: bootstrap $(GOTESTSUM) programs ## run the tests; they fetch tmux and Claude Code when missing
-	$(TEST) $(LONG) $$(go list ./... | grep -v -e /e2e/campaign -e /e2e/hosts -e /sim/hosts)
+	$(TEST) $(LONG) $$(go list ./... | grep -v -e /e2e/campaign -e /e2e/hosts -e /sim/hosts -e /e2e/slurm -e /sim/slurm)
 
 test-hosts: bootstrap $(GOTESTSUM) programs ## run the tests against hosts, each with an sshd, which are simulated in namespaces; needs root
 	scripts/bootstrap hosts
 	$(TEST) ./internal/sim/hosts/... ./internal/e2e/hosts/...
 
-test-all: test test-hosts test-rest ## run make test, and what it leaves out
+test-slurm: bootstrap $(GOTESTSUM) programs ## run the tests of agents that are jobs of Slurm, on nodes that are simulated in namespaces; needs root
+	scripts/bootstrap slurm
+	$(TEST) ./internal/sim/slurm ./internal/e2e/slurm
+
+test-all: test test-hosts test-slurm test-rest ## run make test, and what it leaves out
 
 test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(MAKE) -j 2 rest-campaign rest-oldest
