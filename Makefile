@@ -90,6 +90,7 @@ quick: ## run what needs neither tmux nor claude, for the inner loop
 # The detector sleeps for a second at each exit unless told not to, and kills at random moments would find workers asleep.
 race: bootstrap ## run all tests under the race detector
 	scripts/bootstrap hosts
+	scripts/bootstrap slurm
 	GORACE=atexit_sleep_ms=0 NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
 
 memory-kills: bootstrap ## kill the memory's worker 200 times around turns of the real Claude, and as often around played ones; NBS_MEMORY_KILLS, NBS_MEMORY_SEED

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
@@ -38,5 +39,27 @@ func TestExportWritesUnits(t *testing.T) {
 	}
 	rig.Must(t, os.WriteFile(units[0].Path, []byte("mine"), 0o600))
 	run("--root", project, "export", "systemd", "--dir", dir).want(t, fail.Conflict, "exists, and nbs-worker export did not write it")
-	run("--root", project, "export", "launchd").want(t, fail.BadInput, "the argument systemd is needed")
+	run("--root", project, "export", "launchd").want(t, fail.BadInput, "the argument systemd, slurm or kubernetes is needed")
+}
+
+func TestExportWritesJobs(t *testing.T) {
+	t.Parallel()
+	project, dir := newProject(t, uitest.Record("alpha")), filepath.Join(t.TempDir(), "jobs")
+	run("--root", project, "export", "slurm").want(t, fail.BadInput, "one handle is needed, 0 given")
+	run("--root", project, "export", "slurm", "beta").want(t, fail.NotFound, "beta")
+	shown := run("--root", project, "export", "slurm", "alpha").want(t, 0)
+	for _, want := range []string{"#!/bin/bash\n# Made by nbs-worker export slurm; ", "\n#SBATCH --dependency=singleton\n", "\n#SBATCH -D \"" + project + "\"\n", "'run' 'alpha' --job \"slurm/$SLURM_CLUSTER_NAME/$SLURM_JOB_NAME\" &\n"} {
+		rig.Check(t, strings.Contains(shown.out, want), "it does not hold %q:\n%s", want, shown.out)
+	}
+	written := run("--root", project, "export", "slurm", "alpha", "--dir", dir).want(t, 0)
+	text, err := os.ReadFile(strings.TrimSpace(written.out))
+	rig.Check(t, err == nil && string(text) == shown.out, "%v: %s", err, text)
+	run("--root", project, "export", "slurm", "alpha", "--dir", dir).want(t, 0) // again
+	run("--root", project, "export", "kubernetes", "alpha").want(t, fail.BadInput, "an image is needed for the container")
+	var units []wire.Unit
+	r := run("--root", project, "export", "kubernetes", "alpha", "--image", "team/agent:1", "--json").want(t, 0)
+	err = json.Unmarshal([]byte(r.out), &units)
+	rig.Check(t, err == nil && len(units) == 1 && strings.Contains(units[0].Text, "# Generated, not run"), "%v: %s", err, r.out)
+	cmd, args, err := Tree().Find([]string{"run", "alpha", "--job", "slurm/main/nbs-alpha"})
+	rig.Check(t, err == nil && cmd.ParseFlags(args) == nil, "what a job runs: %v", err)
 }
