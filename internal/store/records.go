@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/parallel"
 	"nbs-worker/internal/platform/smallfile"
+	"nbs-worker/internal/store/moves"
 	"nbs-worker/internal/store/private"
 )
 
@@ -232,6 +233,12 @@ func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 func (s *Store) absent(handle agent.Handle) error {
 	handles, _ := s.Handles()
 	absent := fail.Errorf(fail.NotFound, "no such agent in %s", human.Quote(s.project))
+	if note := s.Moves().Of(handle); note != nil {
+		absent = fail.Errorf(fail.NotFound, "no such agent in %s: it was moved to %s", human.Quote(s.project), note.Place)
+		if note.State == moves.Left {
+			return absent.Hint("it is not known to have arrived; to complete the move: %s", note.Command)
+		}
+	}
 	if near := handle.Nearest(handles); near != "" {
 		return absent.Hint("did you mean %s? To see the agents: nbs-worker list", near)
 	}

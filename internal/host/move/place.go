@@ -80,6 +80,7 @@ type Order struct {
 	Command  string // the command line that completes it
 	Force    bool
 	NoStart  bool
+	Trust    bool // have Claude trust its folder there
 
 	Spool func() (io.ReadWriteSeeker, error) // a private file for the package
 	Tell  func(what string)                  // progress, for a person
@@ -108,6 +109,9 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	arrive := []string{"host", "arrive", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest, "--from", o.FromName}
 	if o.NoStart {
 		arrive = append(arrive, "--no-start")
+	}
+	if o.Trust {
+		arrive = append(arrive, "--trust")
 	}
 	if err := call(ctx, o.To, nil, &done.Settled, arrive...); err != nil {
 		return done, err

@@ -80,6 +80,9 @@ func (e *End) Take(ctx context.Context, id string, from io.Reader) (Taken, error
 	if err == nil {
 		err = e.checkTranscripts(&m, into)
 	}
+	if err == nil {
+		err = into.Labeled(moves.Label{Handle: string(m.Record.Handle), From: m.From, Command: m.Command})
+	}
 	if err != nil {
 		return Taken{}, err
 	}
@@ -132,50 +135,6 @@ func isIn(config claude.Config, id agent.SessionID, come transcript.File) (p pre
 	p.has, err = parts.Has(file, come)
 	p.older = !p.has
 	return p, err
-}
-
-// Pending is a move that has not come to its end on this machine.
-type Pending struct {
-	Handle  agent.Handle
-	ID      string
-	What    string // in words
-	Command string // that completes it
-	At      string // the machine on which the command was begun; "": this one may be
-}
-
-// Pendings returns the moves that have not come to their end here: of agents that are leaving or have left, and packages
-// of agents that have not arrived.
-func (e *End) Pendings() (all []Pending, err error) { return PendingsOf(e.Project.Store.Moves()) }
-
-// PendingsOf is [End.Pendings] of a drawer.
-func PendingsOf(drawer *moves.Drawer) (all []Pending, err error) {
-	notes, err := drawer.All()
-	if err != nil {
-		return nil, err
-	}
-	over := map[string]bool{}
-	for _, n := range notes {
-		over[n.ID] = true
-		if n.State == moves.Left {
-			all = append(all, Pending{n.Handle, n.ID, "has left for " + n.Place + ", and is not known to have arrived", n.Command, ""})
-		}
-	}
-	waiting, err := drawer.Waiting()
-	for _, w := range waiting {
-		if over[w[0]] {
-			continue
-		}
-		over[w[0]] = true
-		p, err := drawer.Open(w[0], w[1])
-		if err != nil {
-			continue // it has arrived since
-		}
-		if m, err := manifestOf(p, w[1]); err == nil {
-			all = append(all, Pending{m.Record.Handle, m.ID, "is on its way from " + m.From + ", and has not arrived", m.Command, m.From})
-		}
-		_ = p.Close()
-	}
-	return all, err
 }
 
 // manifestOf reads the manifest of a kept package. It must have the digest.

@@ -2,6 +2,7 @@ package moves
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -154,3 +155,33 @@ func (d *Drawer) Drop(id string) error {
 
 // Path returns the absolute path of a file of the package.
 func (p *Package) Path(name string) string { return p.drawer.tree.Path(p.name + "/" + name) }
+
+// Label says for people whose package is waiting.
+type Label struct {
+	Handle  string `json:"handle"`
+	From    string `json:"from"`    // the name of the machine
+	Command string `json:"command"` // completes the move, where it was begun
+}
+
+const (
+	labelFile  = "label.json"
+	labelLimit = 4 << 10 // bytes
+)
+
+// Labeled writes the label of a package, before it is kept.
+func (p *Package) Labeled(l Label) error {
+	return private.Tree(p.drawer.tree.Path(p.name)).HandOver(labelFile, l, labelLimit)
+}
+
+// Label returns the label of a package that waits. What it says is shown to people and decides nothing.
+func (d *Drawer) Label(id, digest string) (l Label, err error) {
+	name, err := nameOf(id, digest)
+	if err != nil {
+		return l, err
+	}
+	text, err := private.Tree(d.tree.Path(name)).Read(labelFile, labelLimit)
+	if err == nil {
+		err = json.Unmarshal(text, &l)
+	}
+	return l, err
+}

@@ -51,6 +51,7 @@ var checks = []check{
 	{id: "team.paused", holds: "the project is not paused", project: true, run: (*examination).paused},
 	{id: "team.health", holds: "no agent needs attention", project: true, volatile: true, run: (*examination).health},
 	{id: "team.renamed", holds: "no rename was left incomplete", project: true, volatile: true, run: ofEach((*examination).known, (*examination).halfRenamed)},
+	{id: "team.leaving", holds: "no agent is between two machines", project: true, volatile: true, run: (*examination).leaving},
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},
 	{id: "team.transcripts", holds: "the transcripts of the agents are complete", project: true, volatile: true, run: ofEach((*examination).known, (*examination).damagedTranscripts)},
 	{id: "team.keeping", holds: "Claude will not delete the transcript of an agent within a week", project: true, volatile: true, run: ofEach((*examination).known, (*examination).endingTranscripts)},

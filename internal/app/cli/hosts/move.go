@@ -24,6 +24,7 @@ const here = "here"
 type moveOptions struct {
 	to                     string
 	force, noStart, cancel bool
+	trust                  bool
 }
 
 func newMoveCmd(f *ui.Factory) *cobra.Command {
@@ -61,6 +62,7 @@ where it arrives, and team.yaml may still name it here.`,
 	flags.StringVar(&o.to, "to", "", "the host that it moves to, or here")
 	flags.BoolVar(&o.force, "force", false, "also in the middle of a turn or at a dialog")
 	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped where it arrives")
+	flags.BoolVar(&o.trust, "trust", false, "have Claude trust its folder there, if that is in the project")
 	flags.BoolVar(&o.cancel, "cancel", false, "keep an agent that has not left yet")
 	return f.WithJSON(cmd)
 }
@@ -103,7 +105,7 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	spools := &spools{}
 	defer spools.close()
 	moved, err := move.Run(ctx, move.Order{
-		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Command: commandOf(h, from, to), Force: o.force, NoStart: o.noStart,
+		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Command: commandOf(h, from, to), Force: o.force, NoStart: o.noStart, Trust: o.trust,
 		Spool: spools.next,
 		Tell:  func(what string) { f.Note("%s: %s", h, what) },
 		Note:  func(what string) { f.Say("move %s: at %s, %s", h, to.name, what) },

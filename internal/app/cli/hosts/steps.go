@@ -21,7 +21,7 @@ import (
 type stepOptions struct {
 	id, to, from, command, digest string
 	look, force, check, done      bool
-	cancel, noStart               bool
+	cancel, noStart, trust        bool
 }
 
 func newGiveCmd(f *ui.Factory) *cobra.Command {
@@ -76,6 +76,7 @@ func newArriveCmd(f *ui.Factory) *cobra.Command {
 	flags.StringVar(&o.digest, "digest", "", "of the package")
 	flags.StringVar(&o.from, "from", "", "the name of the other machine")
 	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped")
+	flags.BoolVar(&o.trust, "trust", false, "trust its folder here")
 	return cmd
 }
 
@@ -83,6 +84,9 @@ func step(use, short string, words int) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Hidden: true, Args: func(cmd *cobra.Command, args []string) error {
 		if len(args) != words {
 			return fail.Errorf(fail.BadInput, "host %s: %d words, %d given", cmd.Name(), words, len(args))
+		}
+		if words == 0 {
+			return nil
 		}
 		return ui.SomeHandles(cmd, args)
 	}}
@@ -192,7 +196,7 @@ func runArrive(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOp
 	}
 	a := move.Arriving{Handle: handle, ID: o.id, Digest: o.digest, From: o.from}
 	if !o.noStart {
-		a.Resume = &supervisor.Resume{Start: launch.Start{Wait: ui.ReadyWait, Patience: true, Progress: f.Progress(handle)}}
+		a.Resume = &supervisor.Resume{Start: launch.Start{Wait: ui.ReadyWait, Patience: true, Trust: o.trust, Progress: f.Progress(handle)}}
 	}
 	settled, err := end(f, s).Arrive(ctx, a)
 	if err != nil {
