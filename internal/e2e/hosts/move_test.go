@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -25,8 +26,8 @@ func TestMoveToAHostAndBack(t *testing.T) {
 	f.WaitState("alice", "idle")
 	f.MustRemember("alice", before, "--force")
 	const none = "no agent is between two machines"
-	f.MustSay(f.OK("doctor", "--only", "team.leaving"), none)
-	f.MustSay(h.OK("doctor", "--only", "team.leaving"), none)
+	f.MustSay(f.NBS("doctor", "--json").Stdout, none)
+	f.MustSay(h.NBS("doctor", "--json").Stdout, none)
 }
 
 // With a worktree, the commits and all files go along, and the tree is removed where it was.
@@ -64,4 +65,48 @@ func TestMoveWithAWorktree(t *testing.T) {
 		f.Check(there.SessionID == before.SessionID, "it has another conversation")
 	}
 	f.MustRemember("alice", before, "--force")
+}
+
+// A move is killed before each system call by which a file comes or goes, at both of its ends in turn. The agent is at one
+// machine only, doctor names the command that completes the move, and that command does.
+func TestKilledMoveIsCompletedByTheSameCommand(t *testing.T) {
+	f := standIn(t, "build1")
+	h := &host{Team: f.hosts["build1"].Team}
+	here := &host{Team: f.Team}
+	before := f.StoppedAlpha()
+	f.OK("memory", "add", "alpha", "It likes cats")
+	f.OK("send", "alpha", "Remember 43.", "--queue")
+	between := 0
+	for _, way := range []struct {
+		from, to *host
+		words    []string
+	}{{here, h, []string{"move", "alpha", "--to", "build1"}}, {h, here, []string{"move", "alpha@build1", "--to", "here"}}} {
+		kills := rig.EachKill(f, []string{"renameat,renameat2,unlinkat"}, func() (*exec.Cmd, func(bool)) {
+			if way.to.NBS("session", "alpha").Code == 0 { // back from the last round
+				back := []string{"move", "alpha@build1", "--to", "here"}
+				if way.to == here {
+					back = []string{"move", "alpha", "--to", "build1"}
+				}
+				f.OK(back...)
+			}
+			return f.Command(way.words), func(bool) {
+				atFrom, atTo := way.from.NBS("session", "alpha"), way.to.NBS("session", "alpha")
+				leaves := atFrom.Code != 0 || strings.Contains(atFrom.Stdout, "being moved")
+				f.Check(leaves || atTo.Code != 0, "it is at both machines: %+v %+v", atFrom, atTo)
+				if leaves && atTo.Code != 0 {
+					between++
+					f.MustSay(way.from.NBS("doctor", "--json").Stdout, "nbs-worker "+strings.Join(way.words, " "))
+					f.Check(way.from.NBS("resume", "alpha").Code != 0, "it was started between two machines")
+				}
+				f.OK(way.words...)
+				f.Check(way.from.NBS("session", "alpha").Code == 2, "it is still where it was")
+				f.Check(way.to.Session("alpha").SessionID == before.SessionID, "it has another conversation")
+				f.MustSay(way.to.OK("memory", "list", "--handle", "alpha"), "cats")
+				f.Check(len(way.to.Outbox()) == 1, "its outbox: %+v", way.to.Outbox())
+			}
+		})
+		f.Check(kills >= 5, "it was killed %d times only", kills)
+	}
+	f.Check(between > 5, "it was between two machines %d times only", between)
+	f.MustRemember("alpha", before)
 }
