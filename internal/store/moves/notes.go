@@ -76,7 +76,7 @@ func (d *Drawer) Put(n Note) error {
 	if err := agent.CheckMoveID(n.ID); err != nil {
 		return err
 	}
-	n.At = n.At.UTC().Truncate(time.Second)
+	n.At = n.At.UTC() // with fractions: the newest note of an agent counts
 	return d.nbs.Put(Folder, fileOf(n.ID), &sealedNote{Note: n}, noteLimit)
 }
 

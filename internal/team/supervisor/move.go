@@ -178,7 +178,7 @@ func (s *Supervisor) Leave(ctx context.Context, note moves.Note, check func(cont
 		if note.Record, err = json.Marshal(r); err != nil {
 			return Departed{}, err
 		}
-		note.State, note.At = moves.Left, s.Project.Seconds()
+		note.State, note.At = moves.Left, s.Project.Now()
 		if err := s.Project.Store.Moves().Put(note); err != nil {
 			return Departed{}, err
 		}

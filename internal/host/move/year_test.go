@@ -1,0 +1,338 @@
+package move
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/moves"
+)
+
+// The machines of this test are models: a few maps, with the rules of the steps and without files. What is tested is
+// [Run], and the rules.
+
+// model is a machine.
+type model struct {
+	name    string
+	agents  map[agent.Handle]*resident
+	notes   map[string]*modelNote
+	steps   int
+	waiting map[string]string // package by move and digest: the conversation
+}
+
+// resident is the record of an agent.
+type resident struct {
+	session agent.SessionID
+	move    string // that it leaves by; "": none
+	to      string
+	version int // changes when the agent works, or is written to
+}
+
+type modelNote struct {
+	handle  agent.Handle
+	session agent.SessionID
+	state   moves.State
+	place   string
+	digest  string
+	version int
+	at      int // the number of the step that wrote it last
+}
+
+var errCut = errors.New("the connection was cut")
+
+// world is all machines, and what goes wrong between them.
+type world struct {
+	*rand.Rand
+	t        *testing.T
+	machines []*model
+	late     []func() // steps whose command was cut off, and which go on at their machine
+	cuts     int
+}
+
+// way is a machine as a move sees it: a step may be cut off before it is done, after it, or be done much later.
+type way struct {
+	*world
+	at   *model
+	calm bool
+}
+
+func (w way) Run(_ context.Context, in io.ReadSeeker, out io.Writer, args ...string) error {
+	var text []byte
+	if in != nil {
+		text, _ = io.ReadAll(in)
+	}
+	if !w.calm && w.IntN(8) == 0 {
+		w.cuts++
+		switch w.IntN(3) {
+		case 0: // rebooted, or down
+		case 1:
+			_ = w.at.step(io.Discard, text, args)
+		default:
+			w.late = append(w.late, func() { _ = w.at.step(io.Discard, text, args) })
+		}
+		return errCut
+	}
+	return w.at.step(out, text, args)
+}
+
+// step does one step of a move.
+func (m *model) step(out io.Writer, in []byte, args []string) error {
+	flag := func(name string) string {
+		if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
+			return args[i+1]
+		}
+		return ""
+	}
+	answer := func(v any) error { return json.NewEncoder(out).Encode(v) }
+	id, handle := flag("--id"), agent.Handle(args[min(2, len(args)-1)])
+	switch {
+	case args[1] == "give" && slices.Contains(args, "--look"):
+		return m.look(handle, answer)
+	case args[1] == "give":
+		r := m.agents[handle]
+		if r == nil || r.move != "" && m.notes[r.move] != nil && m.notes[r.move].state != moves.Given {
+			return fail.Errorf(fail.Conflict, "it has left")
+		}
+		r.move, r.to = id, flag("--to")
+		digest := fmt.Sprintf("%s/%d", id, r.version)
+		m.notes[id] = &modelNote{handle, r.session, moves.Given, r.to, digest, r.version, 0}
+		return answer(packed{handle, r.session, digest})
+	case args[1] == "take" && slices.Contains(args, "--check"):
+		var ask Ask
+		_ = json.Unmarshal(in, &ask)
+		if m.agents[ask.Record.Handle] != nil {
+			return fail.Errorf(fail.Conflict, "the handle is taken")
+		}
+		return answer(Room{Format: format})
+	case args[1] == "take":
+		var p packed
+		if json.Unmarshal(in, &p) != nil || m.notes[id] != nil || m.agents[p.Handle] != nil {
+			return fail.Errorf(fail.Conflict, "it has come before, or cannot come")
+		}
+		m.waiting[id+p.Digest] = string(p.Session)
+		return answer(Taken{Digest: p.Digest})
+	case args[1] == "leave":
+		return m.leave(handle, id, flag("--digest"), slices.Contains(args, "--done"), answer)
+	default:
+		return m.arrive(handle, id, flag("--digest"), answer)
+	}
+}
+
+type packed struct {
+	Handle  agent.Handle
+	Session agent.SessionID
+	Digest  string
+}
+
+func (m *model) look(handle agent.Handle, answer func(any) error) error {
+	ask := Ask{Format: format}
+	ask.Record.Handle = handle
+	if r := m.agents[handle]; r != nil {
+		if n := m.notes[r.move]; n == nil || n.state == moves.Given {
+			ask.ID, ask.Place = r.move, r.to
+			return answer(ask)
+		}
+	}
+	var newest *modelNote
+	for id, n := range m.notes {
+		if n.handle == handle && (n.state == moves.Left || n.state == moves.Done) && (newest == nil || n.at > newest.at) {
+			newest, ask.ID = n, id
+		}
+	}
+	if newest == nil || newest.state == moves.Done {
+		return fail.Errorf(fail.NotFound, "no such agent")
+	}
+	ask.State, ask.Place, ask.Digest = newest.state, newest.place, newest.digest
+	return answer(ask)
+}
+
+func (m *model) leave(handle agent.Handle, id, digest string, done bool, answer func(any) error) error {
+	n := m.notes[id]
+	switch {
+	case n == nil || n.state == moves.Arrived:
+		return fail.Errorf(fail.NotFound, "no such move")
+	case done:
+		if n.state == moves.Left {
+			n.state = moves.Done
+		}
+		return answer(struct{}{})
+	case n.state == moves.Given:
+		r := m.agents[handle]
+		if r == nil || r.move != id {
+			return fail.Errorf(fail.NotFound, "canceled")
+		}
+		if n.digest != digest || n.version != r.version {
+			return fail.Errorf(fail.Conflict, "it has changed")
+		}
+		m.steps++
+		n.state, n.at = moves.Left, m.steps
+	}
+	if r := m.agents[handle]; r != nil && r.move == id {
+		delete(m.agents, handle)
+	}
+	return answer(Gone{})
+}
+
+func (m *model) arrive(handle agent.Handle, id, digest string, answer func(any) error) error {
+	var s Settled
+	s.Record.Handle = handle
+	if m.notes[id] != nil {
+		return answer(s)
+	}
+	session, come := m.waiting[id+digest]
+	if !come || m.agents[handle] != nil {
+		return fail.Errorf(fail.NotFound, "no package, or the handle is taken")
+	}
+	m.agents[handle] = &resident{session: agent.SessionID(session)}
+	m.notes[id] = &modelNote{handle: handle, session: agent.SessionID(session), state: moves.Arrived}
+	maps.DeleteFunc(m.waiting, func(of, _ string) bool { return of[:len(id)] == id })
+	return answer(s)
+}
+
+// whereabouts returns at how many machines a conversation can be started, and whether it is on its way.
+func (w *world) whereabouts() (startable map[agent.SessionID]int, exists map[agent.SessionID]bool) {
+	startable, exists = map[agent.SessionID]int{}, map[agent.SessionID]bool{}
+	for _, m := range w.machines {
+		for _, r := range m.agents {
+			exists[r.session] = true
+			if r.move == "" {
+				startable[r.session]++
+			}
+		}
+		for id, n := range m.notes {
+			if n.state != moves.Left {
+				continue
+			}
+			i := slices.IndexFunc(w.machines, func(to *model) bool { return to.name == n.place })
+			if _, waits := w.machines[i].waiting[id+n.digest]; waits {
+				exists[n.session] = true
+			}
+		}
+	}
+	return startable, exists
+}
+
+// order asks for a move, and repeats the command as a person would who has seen an error.
+func (w *world) order(handle agent.Handle, from, to *model, calm bool) error {
+	_, err := Run(context.Background(), Order{
+		Handle: handle, From: way{w, from, calm}, To: way{w, to, calm}, FromName: from.name, ToName: to.name, Command: "move",
+		Spool: func() (io.ReadWriteSeeker, error) { return &spooled{}, nil },
+		Tell:  func(string) {}, Note: func(string) {},
+	})
+	return err
+}
+
+type spooled struct {
+	bytes.Buffer
+}
+
+func (s *spooled) Seek(int64, int) (int64, error) { return 0, nil }
+
+// A year of a team on a thousand machines: moves that are cut off at each step, done late, canceled, and repeated by
+// another person to another machine. No conversation can be started at two machines, and none is lost.
+func TestAYearOfMoves(t *testing.T) {
+	t.Parallel()
+	days, each := 37, 300
+	if os.Getenv("NBS_YEAR") != "" {
+		days = 365
+	}
+	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t}
+	home := map[agent.Handle]agent.SessionID{}
+	for i := range 1000 {
+		m := &model{name: fmt.Sprint("build", i), agents: map[agent.Handle]*resident{}, notes: map[string]*modelNote{}, waiting: map[string]string{}}
+		w.machines = append(w.machines, m)
+		for n := range 3 {
+			handle := agent.Handle(fmt.Sprintf("a%d-%d", i, n))
+			home[handle] = agent.NewSessionID()
+			m.agents[handle] = &resident{session: home[handle]}
+		}
+	}
+	handles := slices.Sorted(maps.Keys(home))
+	pick := func() *model { return w.machines[w.IntN(len(w.machines))] }
+	find := func(handle agent.Handle) *model {
+		for _, m := range w.machines {
+			if m.agents[handle] != nil {
+				return m
+			}
+		}
+		for _, m := range w.machines {
+			if m.machineOf(w, handle) != nil {
+				return m
+			}
+		}
+		t.Fatalf("%s is lost", handle)
+		return nil
+	}
+	for day := range days {
+		for range each {
+			handle := handles[w.IntN(len(handles))]
+			from := find(handle)
+			switch r := from.agents[handle]; {
+			case w.IntN(10) == 0 && len(w.late) > 0:
+				i := w.IntN(len(w.late))
+				do := w.late[i]
+				w.late = slices.Delete(w.late, i, i+1)
+				do()
+			case w.IntN(10) == 0 && r != nil:
+				r.version++ // a message
+			case w.IntN(20) == 0 && r != nil && r.move != "" && from.notes[r.move] != nil && from.notes[r.move].state == moves.Given:
+				r.move, r.to = "", "" // canceled
+			default:
+				if to := pick(); to != from {
+					_ = w.order(handle, from, to, false) // what failed is completed by a later order, or never
+				}
+			}
+		}
+		startable, exists := w.whereabouts()
+		for handle, session := range home {
+			if startable[session] > 1 || !exists[session] {
+				t.Fatalf("day %d: %s can be started at %d machines, exists: %t", day, handle, startable[session], exists[session])
+			}
+		}
+	}
+	for _, handle := range handles {
+		from := find(handle)
+		r := from.agents[handle]
+		if r != nil && r.move == "" {
+			continue
+		}
+		to := from.machineOf(w, handle)
+		rig.Must(t, w.order(handle, from, to, true))
+	}
+	startable, _ := w.whereabouts()
+	for handle, session := range home {
+		rig.Check(t, startable[session] == 1, "in the end %s can be started at %d machines", handle, startable[session])
+	}
+	rig.Check(t, w.cuts > days*each/4, "only %d steps were cut off", w.cuts)
+}
+
+// machineOf returns the machine to which an agent is on its way from this one; nil if it is not.
+func (m *model) machineOf(w *world, handle agent.Handle) *model {
+	name, id, digest := "", "", ""
+	if r := m.agents[handle]; r != nil {
+		name = r.to
+	}
+	for of, n := range m.notes {
+		if n.handle == handle && n.state == moves.Left {
+			i := slices.IndexFunc(w.machines, func(to *model) bool { return to.name == n.place })
+			if _, waits := w.machines[i].waiting[of+n.digest]; waits {
+				name, id, digest = n.place, of, n.digest
+			}
+		}
+	}
+	if name == "" || id+digest == "" && m.agents[handle] == nil {
+		return nil
+	}
+	return w.machines[slices.IndexFunc(w.machines, func(to *model) bool { return to.name == name })]
+}
