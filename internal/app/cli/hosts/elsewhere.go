@@ -28,6 +28,12 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 		if named != "" {
 			return true, fail.Errorf(fail.BadInput, "%s: --host and --hosts exclude each other", v.name)
 		}
+		switch {
+		case v.name == "dash": // it asks the hosts itself
+			return false, nil
+		case v.name == "next" && !v.json():
+			return true, ui.Failed(v.next(ctx, f), v.name)
+		}
 		return true, ui.Failed(v.everywhere(ctx, f), v.name)
 	}
 	known, err := host.Load(os.Environ())

@@ -38,48 +38,55 @@ type shown struct {
 
 // everywhere runs a command that shows something, here and at all hosts, and prints what each shows as it comes.
 func (v *verb) everywhere(ctx context.Context, f *ui.Factory) error {
+	f.JSON = v.json()
+	all, err := v.ask(ctx, f, withoutHost(f.Args), func(s shown) {
+		if !f.JSON {
+			printShown(f, s)
+		}
+	})
+	if err == nil && f.JSON {
+		err = printAll(f, all)
+	}
+	if err != nil {
+		return err
+	}
+	return outcome(all)
+}
+
+// ask runs a command line that shows something, here and at all hosts, and calls came with what each shows as it comes.
+func (v *verb) ask(ctx context.Context, f *ui.Factory, args []string, came func(shown)) (all []shown, err error) {
 	known, err := host.Load(os.Environ())
 	if err == nil {
 		err = v.permitted(f)
 	}
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case v.keeps(f.Powers):
-		return fail.Errorf(fail.BadInput, "--hosts is for commands that show something").
+		return nil, fail.Errorf(fail.BadInput, "--hosts is for commands that show something").
 			Hint("name the host: nbs-worker --host NAME %s", v.name)
 	case len(known) == 0:
-		return fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION")
+		return nil, fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION")
 	}
 	home, err := trust.HomeOf(os.Environ())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f.JSON = v.json()
-	args := withoutHost(f.Args)
-	came := make(chan shown)
+	answers := make(chan shown)
 	var looks sync.WaitGroup
-	looks.Go(func() { came <- v.here(ctx, f, args) })
+	looks.Go(func() { answers <- v.here(ctx, f, args) })
 	for _, h := range known {
-		looks.Go(func() { came <- v.there(ctx, f, home, h, args) })
+		looks.Go(func() { answers <- v.there(ctx, f, home, h, args) })
 	}
-	go func() { looks.Wait(); close(came) }()
-	var all []shown
-	for s := range came {
+	go func() { looks.Wait(); close(answers) }()
+	for s := range answers {
 		if s.host == "" && fail.Kind(s.code) == fail.NotFound && len(s.text) == 0 {
 			continue // this folder has no project
 		}
 		all = append(all, s)
-		if !f.JSON {
-			printShown(f, s)
-		}
+		came(s)
 	}
-	if f.JSON {
-		if err := printAll(f, all); err != nil {
-			return err
-		}
-	}
-	return outcome(all)
+	return all, nil
 }
 
 // here runs the command at this machine.
