@@ -2,10 +2,8 @@ package hosts
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -156,22 +154,13 @@ func (v *verb) input(args []string, in io.Reader) (io.ReadSeeker, error) {
 	return strings.NewReader(string(text)), err
 }
 
-// open returns the link to a host. What ssh writes goes to a log in the user's state folder.
+// open returns the link to a host.
 func open(h host.Host) (*link.Link, error) {
 	home, err := trust.HomeOf(os.Environ())
 	if err != nil {
 		return nil, err
 	}
-	const folderMode, fileMode = 0o700, 0o600
-	path := home.Path("hosts", h.Name+".log")
-	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
-		return nil, fmt.Errorf("make the folder of the log: %w", err)
-	}
-	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
-	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
-	return &link.Link{Host: h, Limits: link.Usual, Log: log}, nil
+	return link.Open(home, h, link.Usual)
 }
 
 // shared writes whole lines, so that those of several hosts do not mix.
