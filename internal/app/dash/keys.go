@@ -23,6 +23,7 @@ const (
 	Visit          // give the terminal to a command line, and come back
 	Peek           // show something of the agent below the rows
 	Run            // run a command line beside the screen
+	Again          // ask the hosts again that do not answer
 )
 
 // Key takes a key by its name: "j", "enter", "ctrl+c". It returns what is to be done.
@@ -68,6 +69,8 @@ func (m Model) browse(key string) (Model, []Deed) {
 		return m.refilter(), nil
 	case "tab":
 		return m.moved(m.nextNeed())
+	case "t":
+		return m, []Deed{{Kind: Again}}
 	case "1", "2", "3", "4":
 		return m.sorted(sorting(key[0] - '1')), nil
 	}
@@ -113,10 +116,10 @@ func (m Model) moved(next Model) (Model, []Deed) {
 func (m Model) Click(y int) (Model, []Deed) {
 	const above = 2 // the header, and the names of the columns
 	line := m.firstLine() + y - above
-	if m.mode != browsing || y < above || y >= above+m.tableHeight() || line >= len(m.lines) || m.lines[line] < 0 {
+	if m.mode != browsing || y < above || y >= above+m.tableHeight() || line >= len(m.lines) || m.lines[line].at < 0 {
 		return m, nil
 	}
-	return m.moved(m.selectAt(m.lines[line]))
+	return m.moved(m.selectAt(m.lines[line].at))
 }
 
 // Wheel takes a turn of the wheel, by a number of rows.
@@ -146,6 +149,10 @@ func (m Model) act(r *Row, key string) (Model, []Deed) {
 	case "enter":
 		return m, []Deed{{Kind: Visit, Who: r.Who, Args: []string{"attach", handle}}}
 	case "D":
+		if r.Host != "" {
+			m.said = "D shows what is on this machine; of a host: nbs-worker changes " + r.name() + " --patch | less"
+			return m, nil
+		}
 		return m, []Deed{{Kind: Visit, Who: r.Who, Args: []string{"changes", handle, "--patch", "--stay"}}}
 	case "space":
 		m.preview, m.text = (m.preview+1)%previews, ""
@@ -187,7 +194,7 @@ func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
 		m.said = "the request has just come: read it, then press the key again"
 		return m, nil
 	case allow && !r.Ask.Plain:
-		m.said = "it asks a question: nbs-worker answer " + string(r.Handle) + " " + r.Ask.ID + " CHOICE"
+		m.said = "it asks a question: nbs-worker answer " + r.name() + " " + r.Ask.ID + " CHOICE"
 		return m, nil
 	case allow && !m.showsWhole(r.Ask):
 		m.mode, m.about, m.input = approving, r.Who, r.Ask.ID
@@ -201,7 +208,7 @@ func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
 // run has a command line run, unless another one runs for the agent.
 func (m Model) run(r *Row, verb string, args ...string) (Model, []Deed) {
 	if busy := m.running[r.Who]; busy != "" {
-		m.said, m.failed = string(r.Handle)+": "+busy+" is not over yet", true
+		m.said, m.failed = r.name()+": "+busy+" is not over yet", true
 		return m, nil
 	}
 	return m.Begun(r.Who, verb), []Deed{{Kind: Run, Who: r.Who, Verb: verb, Args: args}}
@@ -212,7 +219,7 @@ func (m Model) runAbout(verb string, args ...string) (Model, []Deed) {
 	if r := m.Selected(); r != nil && r.Who == m.about {
 		return m.run(r, verb, args...)
 	}
-	m.said, m.failed = string(m.about.Handle)+" is gone; nothing was done", true
+	m.said, m.failed = m.about.name()+" is gone; nothing was done", true
 	return m, nil
 }
 

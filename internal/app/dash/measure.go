@@ -22,7 +22,7 @@ func (t *Team) Measure() map[Who]Usage {
 		here = p.inspector.Project.Machine
 		for handle, row := range p.last {
 			if row.Status.SamePID {
-				agents, pids = append(agents, Who{p.path(), handle}), append(pids, row.Record.Process.PID)
+				agents, pids = append(agents, Who{Project: p.path(), Handle: handle}), append(pids, row.Record.Process.PID)
 			}
 		}
 	}

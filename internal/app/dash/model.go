@@ -10,11 +10,11 @@ type Model struct {
 	Width, Height int // of the screen, in characters
 	Now           time.Time
 	Color         bool
-	Grouped       bool // rows stand under the folders of their projects
+	Grouped       bool // rows stand under the folders of their projects, and under their hosts
 
 	sight    Sight // its rows are sorted
 	shown    []int // of the rows, those that the filter leaves
-	lines    []int // of the table: places in shown; negative: the heading of the row below
+	lines    []line
 	selected Who
 	at       int // of the selected row in shown
 	filter   string
@@ -34,6 +34,12 @@ type Model struct {
 	running map[Who]string // the verb that runs, by agent
 	said    string         // what a verb said last
 	failed  bool           // it was an error
+}
+
+// line is a line of the table: a row, or the heading of a group.
+type line struct {
+	at    int // in shown; negative: a heading
+	group group
 }
 
 // Preview is what is shown of the selected agent below the rows.
@@ -123,7 +129,7 @@ func (m Model) sorted(by sorting) Model {
 
 func (m Model) refilter() Model {
 	m.shown, m.lines = nil, nil
-	found, project := false, ""
+	found, last := false, group{}
 	for i := range m.sight.Rows {
 		r := &m.sight.Rows[i]
 		if !r.matches(m.filter) {
@@ -132,12 +138,17 @@ func (m Model) refilter() Model {
 		if r.Who == m.selected {
 			m.at, found = len(m.shown), true
 		}
-		if m.Grouped && (len(m.shown) == 0 || r.Project != project) {
-			m.lines = append(m.lines, -1-len(m.shown))
+		if m.Grouped && (len(m.shown) == 0 || r.group() != last) {
+			m.lines = append(m.lines, line{-1, r.group()})
 		}
-		project = r.Project
-		m.lines = append(m.lines, len(m.shown))
+		last = r.group()
+		m.lines = append(m.lines, line{len(m.shown), last})
 		m.shown = append(m.shown, i)
+	}
+	for i := range m.sight.Places {
+		if p := &m.sight.Places[i]; !m.sight.hasRows(p.Host) {
+			m.lines = append(m.lines, line{-1, group{host: p.Host}})
+		}
 	}
 	if !found {
 		m = m.selectAt(m.at)

@@ -35,7 +35,7 @@ func TestPictures(t *testing.T) {
 		if c.change != nil {
 			c.change(&m)
 		}
-		m = m.Look(aDay()).Use(map[Who]Usage{{"/home/u/shop", "alice"}: {Memory: 412 << 20, CPU: 37}, {"/home/u/shop", "bob"}: {Memory: 388 << 20, CPU: -1}})
+		m = m.Look(aDay()).Use(map[Who]Usage{{Project: "/home/u/shop", Handle: "alice"}: {Memory: 412 << 20, CPU: 37}, {Project: "/home/u/shop", Handle: "bob"}: {Memory: 388 << 20, CPU: -1}})
 		m, _ = press(m, strings.Fields(c.keys)...)
 		who, preview := m.Previewed()
 		m = m.Show(who, preview, map[Preview]string{
@@ -68,14 +68,14 @@ func aDay() Sight {
 		Limits: "5h: 42% used, resets 59m; 7d: 18% used, resets 3d",
 		Rows: []Row{
 			{
-				Who: Who{shop, "alice"}, State: "waiting", Need: need(attention.Waits, 12, ""), Model: "opus-5", Left: 61, Band: agent.Healthy, Cost: 3.2, What: "Bash: rm -rf build",
+				Who: Who{Project: shop, Handle: "alice"}, State: "waiting", Need: need(attention.Waits, 12, ""), Model: "opus-5", Left: 61, Band: agent.Healthy, Cost: 3.2, What: "Bash: rm -rf build",
 				Ask:    &Ask{ID: "abcd1234", Title: "Bash: rm -rf build", Body: "command: rm -rf build\ndescription: Remove the old build", Plain: true},
 				Branch: "cart",
 			},
-			{Who: Who{shop, "bob"}, State: "idle", Need: need(attention.Done, 3, ""), Model: "sonnet-5", Left: 22, Band: agent.Low, Cost: 0.41, What: "All tests pass.", Branch: "tests", Pull: "#12 approved"},
-			{Who: Who{shop, "carol"}, State: "busy", Since: ago(7), Model: "opus-5[1m]", Left: 88, Band: agent.Healthy, Cost: 1.07, What: "Move the prices to whole cents."},
-			{Who: Who{site, "dave"}, State: "crashed", Need: need(attention.Down, 40, "crashed"), Model: "opus-5", Left: -1, Cost: -1, What: "crashed"},
-			{Who: Who{site, "erin"}, State: "idle", Need: need(attention.Short, 2, ""), Model: "haiku-5", Left: 6, Band: agent.Critical, Cost: 12.9, What: "6% of its context is left"},
+			{Who: Who{Project: shop, Handle: "bob"}, State: "idle", Need: need(attention.Done, 3, ""), Model: "sonnet-5", Left: 22, Band: agent.Low, Cost: 0.41, What: "All tests pass.", Branch: "tests", Pull: "#12 approved"},
+			{Who: Who{Project: shop, Handle: "carol"}, State: "busy", Since: ago(7), Model: "opus-5[1m]", Left: 88, Band: agent.Healthy, Cost: 1.07, What: "Move the prices to whole cents."},
+			{Who: Who{Project: site, Handle: "dave"}, State: "crashed", Need: need(attention.Down, 40, "crashed"), Model: "opus-5", Left: -1, Cost: -1, What: "crashed"},
+			{Who: Who{Project: site, Handle: "erin"}, State: "idle", Need: need(attention.Short, 2, ""), Model: "haiku-5", Left: 6, Band: agent.Critical, Cost: 12.9, What: "6% of its context is left"},
 		},
 		Journal: []event{{ago(40), "exit dave signal: killed"}, {ago(9), "resume alice"}, {ago(7), "send carol"}},
 	}

@@ -19,17 +19,17 @@ func (m *Model) previewLines() []string {
 	var body []string
 	switch m.preview {
 	case ScreenPreview:
-		heading, body = string(r.Handle)+": its screen", linesOf(m.text)
+		heading, body = r.name()+": its screen", linesOf(m.text)
 	case ConversationPreview:
-		heading, body = string(r.Handle)+": its conversation", linesOf(ansi.Wrap(withoutTabs(m.text), m.Width, ""))
+		heading, body = r.name()+": its conversation", linesOf(ansi.Wrap(withoutTabs(m.text), m.Width, ""))
 	default:
-		heading, body = string(r.Handle)+" asks: "+r.Ask.Title, m.request(r.Ask)
+		heading, body = r.name()+" asks: "+r.Ask.Title, m.request(r.Ask)
 	}
 	if room := height - 1; len(body) > room {
 		if m.preview != NoPreview {
 			body = body[len(body)-room:] // the prompt, or what was said last, is at the end
 		} else {
-			body = append(body[:room-1], m.paint(yellow, "… the rest: nbs-worker requests "+string(r.Handle)))
+			body = append(body[:room-1], m.paint(yellow, "… the rest: nbs-worker requests "+r.name()))
 		}
 	}
 	lines := []string{m.rule(heading)}
@@ -85,9 +85,9 @@ func (m *Model) footer() []string {
 	case m.mode == filtering:
 		return []string{m.typing("/")}
 	case m.mode == sending:
-		return []string{m.typing("send " + string(m.about.Handle) + ": ")}
+		return []string{m.typing("send " + m.about.name() + ": ")}
 	case m.mode == dismissing:
-		return []string{m.paint(yellow, "remove "+string(m.about.Handle)+"? its transcript stays (y, or any other key)")}
+		return []string{m.paint(yellow, "remove "+m.about.name()+"? its transcript stays (y, or any other key)")}
 	case m.mode == approving:
 		return []string{m.paint(yellow, "approve what is not shown whole? (y, or any other key)")}
 	case m.said != "":
@@ -139,6 +139,10 @@ func (m *Model) keys() string {
 }
 
 func (m *Model) help() []string {
+	again := ""
+	if len(m.sight.Places) > 0 {
+		again = "t               ask the hosts again that do not answer"
+	}
 	return []string{
 		m.paint(bold, "Keys"),
 		"j k, arrows     move              g G         first, last",
@@ -154,7 +158,7 @@ func (m *Model) help() []string {
 		"i               interrupt         d           dismiss (asks)",
 		"?               this              q           quit",
 		"A click selects, the wheel moves. Shift and the mouse select text.",
-		"",
+		again,
 		"NEED is why it needs you: waits (for an answer), down (it does not run),",
 		"short (of context, or of a usage limit), done (its turn has ended).",
 		"",

@@ -28,6 +28,8 @@ type Source interface {
 	Screen(ctx context.Context, who Who, isThere bool) (string, error)
 	// Conversation returns what was said last in an agent's conversation. If the user is there, it notes the look.
 	Conversation(ctx context.Context, who Who, isThere bool) (string, error)
+	// Again asks the hosts that do not answer, without waiting for the time at which they are asked next.
+	Again()
 	// Measure returns what the running agents of the last look use of the machine.
 	Measure() map[Who]Usage
 }
@@ -35,6 +37,7 @@ type Source interface {
 // Sight is what a look shows.
 type Sight struct {
 	Rows    []Row
+	Places  []Place // hosts
 	Limits  string  // of the account, in words
 	Journal []event // the last ones
 	Trouble string  // why the agents of a project are not among the rows
@@ -240,6 +243,8 @@ func (s *shell) do(model Model, deeds []Deed) tea.Cmd {
 		case Visit:
 			line := s.line(deed.Who, deed.Args...)
 			cmds = append(cmds, tea.Exec(child.InForeground(s.Program, line...), func(err error) tea.Msg { return cameBack{err} }))
+		case Again:
+			s.source.Again()
 		case Run:
 			cmds = append(cmds, s.run(deed))
 		}
@@ -249,7 +254,16 @@ func (s *shell) do(model Model, deeds []Deed) tea.Cmd {
 
 // line returns the arguments of a verb in the project of an agent.
 func (s *shell) line(who Who, args ...string) []string {
-	return slices.Concat(args[:1], []string{"--root=" + who.Project}, s.Global, args[1:])
+	var where []string
+	if who.Host != "" {
+		where = append(where, "--host="+who.Host)
+	} else {
+		where = append(where, s.Global...)
+	}
+	if who.Project != "" {
+		where = append(where, "--root="+who.Project)
+	}
+	return slices.Concat(args[:1], where, args[1:])
 }
 
 // isThere reports whether the user sits at the screen. A preview that is open while they are away shows them nothing.
@@ -281,13 +295,12 @@ func (s *shell) peek(who Who, preview Preview) tea.Cmd {
 
 func (s *shell) run(deed Deed) tea.Cmd {
 	return func() tea.Msg {
-		handle := string(deed.Who.Handle)
 		said, code, err := child.Run(s.ctx, s.Program, s.line(deed.Who, deed.Args...)...)
 		switch {
 		case err != nil:
 			said = err.Error()
-		case code == 0 && strings.TrimSpace(said) == handle: // for scripts
-			said = handle + ": " + deed.Verb + " is done"
+		case code == 0 && strings.TrimSpace(said) == string(deed.Who.Handle): // for scripts
+			said = deed.Who.name() + ": " + deed.Verb + " is done"
 		}
 		return ended{deed.Who, said, code != 0 || err != nil}
 	}

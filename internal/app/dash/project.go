@@ -135,7 +135,7 @@ func lastOf(all []event) []event {
 func (p *project) row(of *inspect.Row, need *attention.Need, ask *Ask, now time.Time) Row {
 	model := strings.TrimPrefix(string(cmp.Or(of.Model, of.Record.Model)), "claude-")
 	state, _, _ := strings.Cut(of.Status.Word(), ":")
-	r := Row{Who: Who{p.path(), of.Handle}, State: state, Need: need, Left: -1, Cost: -1, Ask: ask, Model: harmless(model)}
+	r := Row{Who: Who{Project: p.path(), Handle: of.Handle}, State: state, Need: need, Left: -1, Cost: -1, Ask: ask, Model: harmless(model)}
 	if of.Status.Age != nil {
 		r.Since = now.Add(-*of.Status.Age)
 	}

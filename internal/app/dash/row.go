@@ -13,8 +13,26 @@ import (
 
 // Who is an agent of a project.
 type Who struct {
-	Project string // its folder
+	Project string // its folder; of a host: "" for the one that the user has named for it
 	Handle  agent.Handle
+	Host    string // "": this machine
+}
+
+// name returns how the user names the agent in a command line.
+func (w Who) name() string {
+	if w.Host != "" {
+		return string(w.Handle) + "@" + w.Host
+	}
+	return string(w.Handle)
+}
+
+// group is where an agent is: rows of a group stand together.
+type group struct{ host, project string }
+
+func (w Who) group() group { return group{w.Host, w.Project} }
+
+func (g group) compare(other group) int {
+	return cmp.Or(cmp.Compare(g.host, other.host), cmp.Compare(g.project, other.project))
 }
 
 // Row is an agent on the screen. Its texts are harmless, and of one line unless said otherwise.
@@ -61,22 +79,22 @@ const (
 // sortings are the keys 1 to 4.
 var sortings = []string{"need", "name", "context", "cost"}
 
-// order sorts rows. With grouped, those of a project stand together; the project whose row comes first is the first.
+// order sorts rows. With grouped, those of a group stand together; the group whose row comes first is the first.
 func order(rows []Row, by sorting, grouped bool) {
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(by.compare(&a, &b), a.compareName(&b)) })
 	if !grouped {
 		return
 	}
-	place := map[string]int{}
+	place := map[group]int{}
 	for i := range slices.Backward(rows) {
-		place[rows[i].Project] = i
+		place[rows[i].group()] = i
 	}
 	if by == byName {
-		for i, project := range slices.Sorted(maps.Keys(place)) {
-			place[project] = i
+		for i, group := range slices.SortedFunc(maps.Keys(place), group.compare) {
+			place[group] = i
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int { return place[a.Project] - place[b.Project] })
+	slices.SortStableFunc(rows, func(a, b Row) int { return place[a.group()] - place[b.group()] })
 }
 
 func (s sorting) compare(a, b *Row) int {
@@ -111,12 +129,12 @@ func compareKnown(a, b bool, both int) int {
 }
 
 func (r *Row) compareName(other *Row) int {
-	return cmp.Or(cmp.Compare(r.Handle.Key(), other.Handle.Key()), cmp.Compare(r.Project, other.Project))
+	return cmp.Or(cmp.Compare(r.Handle.Key(), other.Handle.Key()), r.group().compare(other.group()))
 }
 
 // matches reports whether a row has the words of a filter.
 func (r *Row) matches(filter string) bool {
-	text := strings.ToLower(strings.Join([]string{string(r.Handle), r.State, r.Model, r.Branch, r.What, r.Project}, " "))
+	text := strings.ToLower(strings.Join([]string{string(r.Handle), r.State, r.Model, r.Branch, r.What, r.Project, r.Host}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
 			return false

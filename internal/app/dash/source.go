@@ -117,6 +117,9 @@ func (t *Team) Look(ctx context.Context) (Sight, error) {
 	return sight, nil
 }
 
+// Again implements [Source].
+func (t *Team) Again() {}
+
 // find returns the project of an agent; nil for an unknown one.
 func (t *Team) find(who Who) *project {
 	for _, p := range t.projects {

@@ -143,7 +143,7 @@ func (m *Model) tableHeight() int {
 func (m *Model) firstLine() int {
 	height, selected := m.tableHeight(), 0
 	for i, at := range m.lines {
-		if at == m.at {
+		if at.at == m.at {
 			selected = i
 		}
 	}
@@ -155,15 +155,15 @@ func (m *Model) table() []string {
 	columns := m.columns()
 	names := agent.Mapped(columns, func(c column) string { return c.name })
 	lines := []string{m.paint(dim, beside(columns, names))}
-	if len(m.sight.Rows) == 0 {
+	if len(m.sight.Rows) == 0 && len(m.lines) == 0 {
 		return append(lines, "no agents; start one: nbs-worker spawn HANDLE")
 	}
 	first := m.firstLine()
-	for _, at := range m.lines[first:min(first+m.tableHeight(), len(m.lines))] {
-		if at < 0 {
-			lines = append(lines, m.paint(bold, human.Legible(m.rowAt(-1-at).Project)))
+	for _, line := range m.lines[first:min(first+m.tableHeight(), len(m.lines))] {
+		if line.at < 0 {
+			lines = append(lines, m.heading(line.group))
 		} else {
-			lines = append(lines, m.row(m.rowAt(at), columns, at == m.at))
+			lines = append(lines, m.row(m.rowAt(line.at), columns, line.at == m.at))
 		}
 	}
 	return lines
@@ -174,6 +174,9 @@ func (m *Model) row(r *Row, columns []column, selected bool) string {
 	if selected {
 		line := beside(columns, cells)
 		return m.paint(inverse, line+strings.Repeat(" ", max(0, m.Width-ansi.StringWidth(line))))
+	}
+	if m.place(r.Host).Trouble != "" {
+		return m.paint(dim, beside(columns, cells))
 	}
 	for i := range cells {
 		if colour := columns[i].colour; colour != nil {

@@ -33,10 +33,15 @@ A verb runs beside the screen; its last words are in the last line. The terminal
 how many agents need you; --bell rings when one begins to. --all-projects shows the agents of all
 your projects, under the folder of each.
 
+--hosts adds the agents of your hosts, under the name of each, by one connection to a host. A host
+that does not answer shows its last rows, with their age and why; it is asked again after longer
+and longer pauses, and at once by the key t. Keys act at the host, except D.
+
 From a script: nbs-worker list --json, or nbs-worker wait.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker dash
-  nbs-worker dash --all-projects --bell`,
+  nbs-worker dash --all-projects --bell
+  nbs-worker dash --hosts`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ui.Failed(runDash(cmd.Context(), f, o), "dash")
@@ -52,8 +57,15 @@ func runDash(ctx context.Context, f *ui.Factory, o *dashOptions) error {
 	if err != nil {
 		return err
 	}
+	words := dash.Words{Limits: ui.ShortPlanLimits, Pull: ui.PullRequestWords}
+	var hosts []dash.Host
+	if f.Hosts {
+		if hosts, err = hostsOf(f, o, words); err != nil {
+			return err
+		}
+	}
 	inspectors, err := watched(f, o)
-	if err != nil {
+	if err != nil && (len(hosts) == 0 || fail.KindOf(err) != fail.NotFound) { // with hosts, this folder needs no project
 		return err
 	}
 	if !f.Streams.InTTY || !f.Streams.OutTTY {
@@ -63,12 +75,13 @@ func runDash(ctx context.Context, f *ui.Factory, o *dashOptions) error {
 	if err != nil {
 		return err
 	}
-	source, err := dash.Follow(inspectors, bands, dash.Words{Limits: ui.ShortPlanLimits, Pull: ui.PullRequestWords})
+	team, err := dash.Follow(inspectors, bands, words)
 	if err != nil {
 		return err
 	}
+	source := dash.FollowHosts(team, hosts)
 	defer source.Close()
-	options := dash.Options{Program: program, Out: f.Streams.Out, Color: f.Streams.Color, Grouped: o.allProjects, Bell: o.bell}
+	options := dash.Options{Program: program, Out: f.Streams.Out, Color: f.Streams.Color, Grouped: o.allProjects || f.Hosts, Bell: o.bell}
 	if f.Socket != "" {
 		options.Global = []string{"--tmux-socket=" + f.Socket}
 	}

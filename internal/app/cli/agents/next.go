@@ -35,10 +35,15 @@ agent needs you, it says that and ends with 2.
 --print prints the handle, with --all-projects also the project's folder, and --json the agent
 as list does. Both go nowhere, and do not count as a look.
 
+--hosts goes to the agent, here or at any of your hosts, that has needed you longest. It prints
+alice@build1 for the agent alice at the host build1. A host that does not answer is named on
+stderr. With --json it prints the next agent of each place.
+
 As a key of tmux, in tmux.conf: bind-key N run-shell 'nbs-worker next --all-projects 2>&1'`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker next
   nbs-worker next --all-projects
+  nbs-worker next --hosts
   nbs-worker next --print`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

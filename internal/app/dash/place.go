@@ -1,0 +1,55 @@
+package dash
+
+import (
+	"time"
+
+	"nbs-worker/internal/human"
+)
+
+// Place is a host, and whether its rows are true now.
+type Place struct {
+	Host    string
+	Trouble string    // why its rows are of another time, in words; "": they are true now
+	AsOf    time.Time // when they were true; zero: it has never shown any
+}
+
+// place returns what is known of a host; of this machine, that its rows are true.
+func (m *Model) place(host string) *Place {
+	for i := range m.sight.Places {
+		if p := &m.sight.Places[i]; p.Host == host {
+			return p
+		}
+	}
+	return &Place{}
+}
+
+// hasRows reports whether there is a row of a host.
+func (s *Sight) hasRows(host string) bool {
+	for i := range s.Rows {
+		if s.Rows[i].Host == host {
+			return true
+		}
+	}
+	return false
+}
+
+// heading returns the line above the rows of a group.
+func (m *Model) heading(g group) string {
+	if g.host == "" {
+		return m.paint(bold, human.Legible(g.project))
+	}
+	title := g.host
+	if g.project != "" {
+		title += " " + human.Legible(g.project)
+	}
+	p := m.place(g.host)
+	switch {
+	case p.Trouble == "" && !m.sight.hasRows(g.host):
+		return m.paint(bold, title) + m.paint(dim, ": no agents")
+	case p.Trouble == "":
+		return m.paint(bold, title)
+	case p.AsOf.IsZero():
+		return m.paint(bold, title) + m.paint(yellow, ": "+p.Trouble)
+	}
+	return m.paint(bold, title) + m.paint(yellow, ": "+p.Trouble+"; as it was "+human.Ago(p.AsOf, m.Now))
+}
