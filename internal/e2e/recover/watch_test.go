@@ -80,6 +80,21 @@ func TestWatchTellsTheEndOfATurn(t *testing.T) {
 	w.Interrupt()
 }
 
+// A spent budget is told as what else an agent is short of.
+func TestWatchTellsASpentBudget(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha", "--model", "sonnet", "--budget", "5/week")
+	m.WaitState("alpha", "idle")
+	m.Costs("alpha", 7) // from before, for all that is known
+	w := m.beginWatch()
+	m.Costs("alpha", 12.25)
+	w.WaitTold("alpha", "short")
+	told, err := os.ReadFile(w.Notices)
+	m.Must(err)
+	m.MustSay(string(told), "its budget is spent, $5.25 of $5.00 a week")
+	w.Interrupt()
+}
+
 func TestWatchAfterTheTmuxServerIsKilled(t *testing.T) {
 	m := standIn(t)
 	before := map[string]e2e.Session{}

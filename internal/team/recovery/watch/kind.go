@@ -7,7 +7,7 @@ type Kind string
 const (
 	Waits    Kind = "waits"    // it asks a person, or is not logged in
 	Down     Kind = "down"     // it should run and does not run
-	Short    Kind = "short"    // the remaining context is in a band below healthy, or a usage limit ended its turn
+	Short    Kind = "short"    // the remaining context is in a band below healthy, a usage limit ended its turn, or its budget is spent
 	Done     Kind = "done"     // its turn has ended, and no person has looked since
 	Holds    Kind = "held"     // only a person can help otherwise, or it is quarantined
 	Repaired Kind = "repaired" // it was repaired

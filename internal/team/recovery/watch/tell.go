@@ -62,6 +62,10 @@ func (c *watchedAgent) shortage(bands agent.Bands) (mark, words string) {
 	if c.need.Reason == attention.Short && c.status.State == agent.TurnFailed { // a usage limit
 		mark += " " + c.need.Since.UTC().Format(time.RFC3339)
 	}
+	if c.spending.Over() {
+		mark += fmt.Sprint(" ", c.spending.Budget, " ", c.spending.Began.Unix())
+		words = c.spending.Why() + "; " + words
+	}
 	return mark, words
 }
 

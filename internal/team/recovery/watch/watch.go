@@ -56,7 +56,8 @@ type watchedAgent struct {
 	invocation agent.Invocation
 	left       *int           // of its context, in percent; nil: unknown
 	need       attention.Need // no reason: it needs no person
-	holds      bool           // its launcher does not start it again until a person has looked
+	spending   *agent.Spending
+	holds      bool // its launcher does not start it again until a person has looked
 
 	stale bool
 	look  time.Time // when to look at it without a sign; zero: never
@@ -151,7 +152,7 @@ func (w *Watch) look(ctx context.Context) error {
 func (c *watchedAgent) update(p *recovery.Patient) {
 	r := &p.View.Record
 	c.Assessment, c.status, c.session, c.invocation, c.left = p.Assessment, p.View.Status, r.SessionID, "", nil
-	c.need, c.holds = attention.Need{}, r.Restarts.Hold != nil
+	c.need, c.spending, c.holds = attention.Need{}, p.View.Spending, r.Restarts.Hold != nil
 	if p.Need != nil {
 		c.need = *p.Need
 	}
