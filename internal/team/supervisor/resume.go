@@ -321,8 +321,11 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) e
 		if !observe.SameStart(r.Process, failed.Process) {
 			return agent.ErrSuperseded
 		}
-		seen := r.TranscriptSeen
+		seen, exit := r.TranscriptSeen, r.ExitOf(failed.Process.Invocation)
 		*r = before
+		if exit != nil {
+			r.AddExit(*exit) // session shows why it failed
+		}
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays recorded
 		}
