@@ -177,7 +177,7 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if o.binary != "" {
 		again += " --binary " + ui.LineQuote(o.binary)
 	}
-	if err := confirmed(f, o.yes, fmt.Sprintf("copy it to %s? [y/N] ", o.Name), again); err != nil {
+	if err := confirmed(ctx, f, o.yes, fmt.Sprintf("copy it to %s? [y/N] ", o.Name), again); err != nil {
 		return err
 	}
 	now, err := setup.Install(ctx, o.Host, program)
@@ -189,16 +189,14 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 }
 
 // confirmed asks before something is changed at a host; again is the command that does not ask.
-func confirmed(f *ui.Factory, yes bool, question, again string) error {
+func confirmed(ctx context.Context, f *ui.Factory, yes bool, question, again string) error {
 	switch {
 	case yes:
 		return nil
 	case !f.OnTerminal():
 		return fail.Errorf(fail.BadInput, "nothing was changed there: that needs a yes, and there is no terminal to ask on").Hint("to confirm: %s", again)
-	case !f.Confirmed(question):
-		return fail.Errorf(fail.Interrupted, "nothing was changed there")
 	}
-	return nil
+	return f.Confirm(ctx, question, fail.Errorf(fail.Interrupted, "nothing was changed there"))
 }
 
 // theHosts returns the named hosts, or all of them. Errors: NotFound.

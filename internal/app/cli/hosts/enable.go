@@ -57,7 +57,7 @@ func runEnable(ctx context.Context, f *ui.Factory, name string, yes bool) error 
 	for _, command := range services.Commands() {
 		f.Line("  " + command)
 	}
-	if err := confirmed(f, yes, fmt.Sprintf("enable %s? [y/N] ", name), "nbs-worker host enable "+name+" --yes"); err != nil {
+	if err := confirmed(ctx, f, yes, fmt.Sprintf("enable %s? [y/N] ", name), "nbs-worker host enable "+name+" --yes"); err != nil {
 		return err
 	}
 	if err := services.Enable(ctx); err != nil {
