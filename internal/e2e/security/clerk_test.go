@@ -69,7 +69,9 @@ func TestSecurityAgentIsDenied(t *testing.T) {
 	for command, what := range map[string]string{
 		"serve --system-prompt-file /nowhere": "serve conversations", "serve check": "check the bot",
 		"serve setup telegram --token-file /nowhere": "set up a bot", "watch": "watch a project", "attach boss": "go to the terminal of an agent",
-		"compact boss": "give a command of Claude's own to another agent", "memory export /tmp/x": "choose where to write a file",
+		"host add build1 build1": "add a host", "--host build1 list": "use other machines", "stop boss@build1": "use other machines", "list --hosts": "use other machines",
+		"move boss --to build1": "move an agent",
+		"compact boss":          "give a command of Claude's own to another agent", "memory export /tmp/x": "choose where to write a file",
 		"memory backup /tmp/x": "copy the database of the memory", "export systemd --dir /tmp": "choose where to write units",
 	} {
 		denied["nbs-worker "+command] = "only a person may " + what

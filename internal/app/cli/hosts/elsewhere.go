@@ -38,13 +38,16 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 	if err == nil {
 		err = v.split(f.Args, named, known)
 	}
-	if err != nil {
-		return true, ui.Failed(err, v.name)
-	}
-	if len(v.at) == 1 && v.at[0].host == "" {
+	if err == nil && len(v.at) == 1 && v.at[0].host == "" {
 		return false, nil
 	}
 	f.JSON = v.json()
+	if refusal := v.permitted(f); refusal != nil { // before it is said which hosts there are
+		err = refusal
+	}
+	if err != nil {
+		return true, ui.Failed(err, v.name)
+	}
 	return true, v.run(ctx, f, known)
 }
 
@@ -55,9 +58,6 @@ func (v *verb) json() bool {
 
 // run runs the parts of a command line, side by side.
 func (v *verb) run(ctx context.Context, f *ui.Factory, known host.Hosts) error {
-	if err := v.permitted(f); err != nil {
-		return ui.Failed(err, v.name)
-	}
 	if v.name == "attach" {
 		return ui.Failed(attach(ctx, f, known, v.at[0]), v.name)
 	}
@@ -136,6 +136,9 @@ func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []str
 		return 0, err
 	}
 	defer l.Close()
+	if v.all { // the caller's patience is the limit
+		l.Limits = link.Limits{Contact: patience}
+	}
 	r := link.NewRequest(h, v.keeps(f.Powers), args...)
 	r.Width, r.Color = streams.Width, streams.Color
 	return l.Run(ctx, r, link.Streams{In: in, Out: streams.Out, Err: streams.Err})

@@ -55,10 +55,10 @@ func (v *verb) everywhere(ctx context.Context, f *ui.Factory) error {
 
 // ask runs a command line that shows something, here and at all hosts, and calls came with what each shows as it comes.
 func (v *verb) ask(ctx context.Context, f *ui.Factory, args []string, came func(shown)) (all []shown, err error) {
-	known, err := host.Load(os.Environ())
-	if err == nil {
-		err = v.permitted(f)
+	if err := v.permitted(f); err != nil {
+		return nil, err
 	}
+	known, err := host.Load(os.Environ())
 	switch {
 	case err != nil:
 		return nil, err
