@@ -189,3 +189,22 @@ func readIf(path string) string {
 	text, _ := os.ReadFile(path)
 	return string(text)
 }
+
+func TestNamesOfHostsAreCompleted(t *testing.T) {
+	withHosts(t)
+	run("host", "add", "build1", "me@build1.example.org").want(t, 0)
+	run("host", "add", "gpu", "gpu").want(t, 0)
+	for line, want := range map[string]string{
+		"host check |":             "build1\tme@build1.example.org\ngpu\tgpu\n",
+		"host check gpu |":         "build1\tme@build1.example.org\n",
+		"host enable gpu |":        "",
+		"session |alpha@":          "alpha@build1\tme@build1.example.org\nalpha@gpu\tgpu\n",
+		"session --host |":         "build1\tme@build1.example.org\ngpu\tgpu\n",
+		"list --host gpu --root |": "",
+	} {
+		words, last, _ := strings.Cut(line, "|")
+		r := run(append(append([]string{"__complete"}, strings.Fields(words)...), last)...)
+		names, _, _ := strings.Cut(r.out, ":")
+		rig.Equal(t, names, want, "%s", line)
+	}
+}

@@ -28,9 +28,10 @@ type part struct {
 	args []string
 }
 
-// MayName reports whether a command line may name a host. It is asked of each, and fast.
+// MayName reports whether a command line may name a host. It is asked of each, and fast. Words are completed here.
 func MayName(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
+	completes := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+	return !completes && slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "--host") || strings.LastIndexByte(arg, '@') > 0
 	})
 }
