@@ -42,7 +42,7 @@ func TestRightsOfVerbs(t *testing.T) {
 	t.Parallel()
 	for verb, right := range map[string]caller.Right{
 		"list": caller.Anyone, "logs": caller.Member, "ask": caller.Within, "spawn": caller.Within, "interrupt": caller.Within,
-		"next": caller.Manager, "pause": caller.Manager, "approve": caller.Manager, "deny": caller.Manager, "answer": caller.Manager, "requests": caller.Member, "allow": caller.Person, "serve": caller.Person, "serve setup telegram": caller.Person, "serve check": caller.Person, "attach": caller.Person, "memory backup": caller.Person,
+		"next": caller.Manager, "pause": caller.Manager, "approve": caller.Manager, "deny": caller.Manager, "answer": caller.Manager, "requests": caller.Member, "allow": caller.Person, "serve": caller.Person, "serve setup telegram": caller.Person, "serve check": caller.Person, "attach": caller.Person, "memory backup": caller.Person, "host add": caller.Person, "host check": caller.Person, "host enable": caller.Person, "host facts": caller.Person, "host serve": caller.Person, "host job": caller.Person,
 	} {
 		rig.Equal(t, powers[verb].Right, right, "the right to %s", verb)
 	}

@@ -35,16 +35,23 @@ func Check(ctx context.Context, h host.Host, here Here) (doctor.Checkup, error) 
 	}
 	all := []doctor.Finding{reached(h), here.program(h, facts), clock(h, facts.Time, asked, answered)}
 	for _, f := range facts.Findings {
-		f.Fix = agent.Mapped(f.Fix, func(fix string) string { return "on " + h.Name + ": " + fix })
-		switch {
-		case f.Check == bootCheck && f.Level == doctor.Warning:
-			f.Fix = []string{"nbs-worker host enable " + h.Name}
-		case f.Check == "folder.project" && f.Level == doctor.Note: // there is none yet
-			f.Fix = []string{fmt.Sprintf("to start an agent there: nbs-worker --host %s spawn HANDLE", h.Name)}
-		}
+		f.Fix = mends(h, f)
 		all = append(all, f)
 	}
 	return doctor.Checkup{Findings: all}, nil
+}
+
+// mends returns the commands that mend what a host found of itself, as they are typed here or there.
+func mends(h host.Host, f doctor.Finding) []string {
+	switch {
+	case f.Check == bootCheck && f.Level == doctor.Warning:
+		return []string{"nbs-worker host enable " + h.Name}
+	case f.Check == "folder.project" && f.Level == doctor.Note: // there is none yet
+		return []string{fmt.Sprintf("to start an agent there: nbs-worker --host %s spawn HANDLE", h.Name)}
+	case f.Check == "claude.found" && f.Level == doctor.Failure: // a command by ssh does not have the variables of a login
+		return []string{"on " + h.Name + `, in a login that finds claude: ln -s "$(command -v claude)" ~/.local/bin/claude`, "or install Claude Code there"}
+	}
+	return agent.Mapped(f.Fix, func(fix string) string { return "on " + h.Name + ": " + fix })
 }
 
 func reached(h host.Host) doctor.Finding {

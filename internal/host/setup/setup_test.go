@@ -74,3 +74,19 @@ func TestAnErrorOfAHostIsRelayed(t *testing.T) {
 	rig.Equal(t, fail.KindOf(err), fail.NotFound, "its kind")
 	rig.Equal(t, fail.KindOf(relayed(host.Host{Name: "b"}, link.Answer{Code: 137})), fail.Failed, "the kind of a killed one")
 }
+
+func TestMends(t *testing.T) {
+	t.Parallel()
+	h := host.Host{Name: "b", Destination: "u@b"}
+	for _, test := range []struct {
+		found doctor.Finding
+		want  string
+	}{
+		{doctor.Finding{Check: "claude.version", Level: doctor.Warning, Fix: []string{"claude update"}}, "on b: claude update"},
+		{doctor.Finding{Check: "host.boot", Level: doctor.Warning}, "nbs-worker host enable b"},
+		{doctor.Finding{Check: "folder.project", Level: doctor.Note, Fix: []string{"nbs-worker doctor --root DIR"}}, "to start an agent there: nbs-worker --host b spawn HANDLE"},
+		{doctor.Finding{Check: "claude.found", Level: doctor.Failure, Fix: []string{"export NBS_CLAUDE=/path/to/claude"}}, `on b, in a login that finds claude: ln -s "$(command -v claude)" ~/.local/bin/claude` + "\nor install Claude Code there"},
+	} {
+		rig.Equal(t, strings.Join(mends(h, test.found), "\n"), test.want, "%s", test.found.Check)
+	}
+}
