@@ -35,7 +35,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts test-slurm test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts test-slurm test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -109,6 +109,11 @@ messages: bootstrap ## send 1,000 messages to agents that do all they can meanwh
 requests: bootstrap ## answer 200 requests of real agents in all ways, while hooks, answerers and claudes are killed; NBS_REQUESTS, NBS_REQUESTS_SEED
 	NBS_REQUESTS="$${NBS_REQUESTS:-200}" NBS_REQUESTS_SEED="$${NBS_REQUESTS_SEED:-$$(date +%s)}" \
 		go test ./internal/e2e/campaign -run '^TestRequestsAreAnswered$$' -count=1 -parallel 4 -timeout 60m -v
+
+host-cuts: bootstrap ## cut the network 300 times in the middle of verbs at a host; NBS_HOST_CUTS, NBS_HOST_CUTS_SEED
+	scripts/bootstrap hosts
+	NBS_HOST_CUTS="$${NBS_HOST_CUTS:-300}" NBS_HOST_CUTS_SEED="$${NBS_HOST_CUTS_SEED:-$$(date +%s)}" \
+		go test ./internal/e2e/hosts -run '^TestCutInTheMiddleOfEachVerb$$' -count=1 -timeout 60m -v
 
 parachute: bootstrap ## kill who asks, claude and the server 300 times in the middle of turns, and as often a bot's; NBS_PARACHUTE, NBS_PARACHUTE_SEED
 	NBS_PARACHUTE="$${NBS_PARACHUTE:-300}" NBS_PARACHUTE_SEED="$${NBS_PARACHUTE_SEED:-$$(date +%s)}" \
