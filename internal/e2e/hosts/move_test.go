@@ -99,7 +99,8 @@ func TestKilledMoveIsCompletedByTheSameCommand(t *testing.T) {
 					f.Check(way.from.NBS("resume", "alpha").Code != 0, "it was started between two machines")
 				}
 				f.OK(way.words...)
-				f.Check(way.from.NBS("session", "alpha").Code == 2, "it is still where it was")
+				still := way.from.NBS("session", "alpha")
+				f.Check(still.Code == 2, "it is still where it was: %+v", still)
 				f.Check(way.to.Session("alpha").SessionID == before.SessionID, "it has another conversation")
 				f.MustSay(way.to.OK("memory", "list", "--handle", "alpha"), "cats")
 				f.Check(len(way.to.Outbox()) == 1, "its outbox: %+v", way.to.Outbox())

@@ -49,7 +49,7 @@ func (e *End) Look(ctx context.Context, handle agent.Handle, force bool) (Ask, e
 	}
 	if fail.KindOf(err) == fail.NotFound && err != nil {
 		note := e.Project.Store.Moves().Of(handle)
-		if note == nil || note.State == moves.Done {
+		if note == nil {
 			return ask, err
 		}
 		return ask.of(note), nil
@@ -62,9 +62,9 @@ func (e *End) Look(ctx context.Context, handle agent.Handle, force bool) (Ask, e
 	return ask, err
 }
 
-// of returns what is asked of an agent that has left.
+// of returns what is said of an agent that has left.
 func (a Ask) of(note *moves.Note) Ask {
-	a.ID, a.State, a.Place, a.Command, a.Digest = note.ID, moves.Left, note.Place, note.Command, note.Digest
+	a.ID, a.State, a.Place, a.Command, a.Digest = note.ID, note.State, note.Place, note.Command, note.Digest
 	return a
 }
 

@@ -44,6 +44,9 @@ type Ask struct {
 	Record  agent.Record `json:"record"`
 }
 
+// hasLeft reports whether the agent has left, and can only arrive.
+func (a *Ask) hasLeft() bool { return a.State == moves.Left || a.State == moves.Done }
+
 // Room is what the other machine says, if the agent can come.
 type Room struct {
 	Format  int      `json:"format"`
@@ -100,7 +103,7 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 		return Moved{}, err
 	}
 	var done Moved
-	if ask.State != moves.Left {
+	if !ask.hasLeft() {
 		if done.Gone, err = o.bring(ctx, ask); err != nil {
 			return done, err
 		}
@@ -115,6 +118,9 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	}
 	if err := call(ctx, o.To, nil, &done.Settled, arrive...); err != nil {
 		return done, err
+	}
+	if done.Record.Handle == "" { // it was dismissed there, or has moved on
+		return done, fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
 	}
 	return done, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done")
 }
@@ -131,6 +137,9 @@ func (o *Order) look(ctx context.Context) (*Ask, error) {
 	}
 	if ask.Format != format {
 		return nil, errVersions(o.FromName)
+	}
+	if ask.State == moves.Done && ask.Place != o.ToName {
+		return nil, fail.Errorf(fail.NotFound, "it is not at %s: it was moved to %s", o.FromName, ask.Place)
 	}
 	if ask.State == moves.Left && ask.Place != o.ToName {
 		return nil, fail.Errorf(fail.Conflict, "it is on its way to %s, and can only arrive there", ask.Place).

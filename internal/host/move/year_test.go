@@ -150,7 +150,7 @@ func (m *model) look(handle agent.Handle, answer func(any) error) error {
 			newest, ask.ID = n, id
 		}
 	}
-	if newest == nil || newest.state == moves.Done {
+	if newest == nil {
 		return fail.Errorf(fail.NotFound, "no such agent")
 	}
 	ask.State, ask.Place, ask.Digest = newest.state, newest.place, newest.digest
@@ -188,6 +188,9 @@ func (m *model) arrive(handle agent.Handle, id, digest string, answer func(any) 
 	var s Settled
 	s.Record.Handle = handle
 	if m.notes[id] != nil {
+		if m.agents[handle] == nil {
+			s.Record.Handle = "" // it has moved on
+		}
 		return answer(s)
 	}
 	session, come := m.waiting[id+digest]
