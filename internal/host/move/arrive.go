@@ -56,8 +56,8 @@ func (e *End) Arrive(ctx context.Context, a Arriving) (Settled, error) {
 		return done, err
 	}
 	started, r, err := e.Arrived(ctx, a.Handle, a.ID, a.Resume)
-	if fail.KindOf(err) == fail.NotFound && err != nil { // it was dismissed, or has moved on
-		return done, nil
+	if fail.KindOf(err) == fail.NotFound && r.Handle == "" { // it was dismissed, or has moved on
+		return done, nil //nolint:nilerr // the move has come to its end
 	}
 	done.Record = r
 	if started != nil {

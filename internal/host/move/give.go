@@ -109,7 +109,7 @@ func (e *End) Leave(ctx context.Context, handle agent.Handle, id, digest string)
 	if !note.Handle.Same(handle) || note.State == moves.Arrived || note.State == "" {
 		return Gone{}, fail.Errorf(fail.NotFound, "no such move of it")
 	}
-	done, err := e.Supervisor.Leave(ctx, note, func(ctx context.Context, r *agent.Record) error {
+	done, err := e.Supervisor.Leave(ctx, note, func(_ context.Context, r *agent.Record) error {
 		changed := fail.Errorf(fail.Conflict, "it has changed since it was packed").Hint("repeat the command: %s", note.Command)
 		if note.Digest != digest {
 			return changed

@@ -104,9 +104,12 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	}
 	var done Moved
 	if !ask.hasLeft() {
-		if done.Gone, err = o.bring(ctx, ask); err != nil {
-			return done, err
-		}
+		done.Gone, err = o.bring(ctx, ask)
+	} else if ask.State == moves.Left { // a killed step may have left its record
+		err = call(ctx, o.From, nil, &done.Gone, o.leave(ask)...)
+	}
+	if err != nil {
+		return done, err
 	}
 	o.Tell("starting it at " + o.ToName)
 	arrive := []string{"host", "arrive", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest, "--from", o.FromName}
@@ -123,6 +126,10 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 		return done, fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
 	}
 	return done, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done")
+}
+
+func (o *Order) leave(ask *Ask) []string {
+	return []string{"host", "leave", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest}
 }
 
 // look asks the machine that the agent is at.
@@ -181,7 +188,7 @@ func (o *Order) bring(ctx context.Context, ask *Ask) (gone Gone, err error) {
 		if err = o.carry(ctx, ask, have); err != nil {
 			return gone, err
 		}
-		err = call(ctx, o.From, nil, &gone, "host", "leave", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest)
+		err = call(ctx, o.From, nil, &gone, o.leave(ask)...)
 		if fail.KindOf(err) != fail.Conflict || n == tries {
 			return gone, err
 		}

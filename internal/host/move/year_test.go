@@ -2,6 +2,7 @@ package move
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ type model struct {
 	agents  map[agent.Handle]*resident
 	notes   map[string]*modelNote
 	steps   int
+	killed  bool              // the present step is killed before its last change
 	waiting map[string]string // package by move and digest: the conversation
 }
 
@@ -56,6 +58,7 @@ type world struct {
 	*rand.Rand
 	t        *testing.T
 	machines []*model
+	home     map[agent.Handle]agent.SessionID
 	late     []func() // steps whose command was cut off, and which go on at their machine
 	cuts     int
 }
@@ -76,8 +79,10 @@ func (w way) Run(_ context.Context, in io.ReadSeeker, out io.Writer, args ...str
 		w.cuts++
 		switch w.IntN(3) {
 		case 0: // rebooted, or down
-		case 1:
+		case 1: // or killed on the way
+			w.at.killed = w.IntN(2) == 0
 			_ = w.at.step(io.Discard, text, args)
+			w.at.killed = false
 		default:
 			w.late = append(w.late, func() { _ = w.at.step(io.Discard, text, args) })
 		}
@@ -178,6 +183,9 @@ func (m *model) leave(handle agent.Handle, id, digest string, done bool, answer 
 		m.steps++
 		n.state, n.at = moves.Left, m.steps
 	}
+	if m.killed {
+		return errCut
+	}
 	if r := m.agents[handle]; r != nil && r.move == id {
 		delete(m.agents, handle)
 	}
@@ -250,74 +258,85 @@ func TestAYearOfMoves(t *testing.T) {
 	if os.Getenv("NBS_YEAR") != "" {
 		days = 365
 	}
-	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t}
-	home := map[agent.Handle]agent.SessionID{}
-	for i := range 1000 {
-		m := &model{name: fmt.Sprint("build", i), agents: map[agent.Handle]*resident{}, notes: map[string]*modelNote{}, waiting: map[string]string{}}
-		w.machines = append(w.machines, m)
-		for n := range 3 {
-			handle := agent.Handle(fmt.Sprintf("a%d-%d", i, n))
-			home[handle] = agent.NewSessionID()
-			m.agents[handle] = &resident{session: home[handle]}
-		}
-	}
-	handles := slices.Sorted(maps.Keys(home))
-	pick := func() *model { return w.machines[w.IntN(len(w.machines))] }
-	find := func(handle agent.Handle) *model {
-		for _, m := range w.machines {
-			if m.agents[handle] != nil {
-				return m
-			}
-		}
-		for _, m := range w.machines {
-			if m.machineOf(w, handle) != nil {
-				return m
-			}
-		}
-		t.Fatalf("%s is lost", handle)
-		return nil
-	}
+	w := newYear(t)
+	handles := slices.Sorted(maps.Keys(w.home))
 	for day := range days {
 		for range each {
-			handle := handles[w.IntN(len(handles))]
-			from := find(handle)
-			switch r := from.agents[handle]; {
-			case w.IntN(10) == 0 && len(w.late) > 0:
-				i := w.IntN(len(w.late))
-				do := w.late[i]
-				w.late = slices.Delete(w.late, i, i+1)
-				do()
-			case w.IntN(10) == 0 && r != nil:
-				r.version++ // a message
-			case w.IntN(20) == 0 && r != nil && r.move != "" && from.notes[r.move] != nil && from.notes[r.move].state == moves.Given:
-				r.move, r.to = "", "" // canceled
-			default:
-				if to := pick(); to != from {
-					_ = w.order(handle, from, to, false) // what failed is completed by a later order, or never
-				}
-			}
+			w.event(handles[w.IntN(len(handles))])
 		}
 		startable, exists := w.whereabouts()
-		for handle, session := range home {
+		for handle, session := range w.home {
 			if startable[session] > 1 || !exists[session] {
 				t.Fatalf("day %d: %s can be started at %d machines, exists: %t", day, handle, startable[session], exists[session])
 			}
 		}
 	}
 	for _, handle := range handles {
-		from := find(handle)
-		r := from.agents[handle]
-		if r != nil && r.move == "" {
-			continue
+		from := w.find(handle)
+		if r := from.agents[handle]; r == nil || r.move != "" {
+			rig.Must(t, w.order(handle, from, from.machineOf(w, handle), true))
 		}
-		to := from.machineOf(w, handle)
-		rig.Must(t, w.order(handle, from, to, true))
 	}
 	startable, _ := w.whereabouts()
-	for handle, session := range home {
+	for handle, session := range w.home {
+		for _, m := range w.machines {
+			r := m.agents[handle]
+			rig.Check(t, r == nil || r.move == "", "in the end %s still leaves %s", handle, m.name)
+		}
 		rig.Check(t, startable[session] == 1, "in the end %s can be started at %d machines", handle, startable[session])
 	}
 	rig.Check(t, w.cuts > days*each/4, "only %d steps were cut off", w.cuts)
+}
+
+// newYear returns a thousand machines with three agents each.
+func newYear(t *testing.T) *world {
+	t.Helper()
+	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t, home: map[agent.Handle]agent.SessionID{}} //nolint:gosec // a test is repeatable
+	for i := range 1000 {
+		m := &model{name: fmt.Sprint("build", i), agents: map[agent.Handle]*resident{}, notes: map[string]*modelNote{}, waiting: map[string]string{}}
+		w.machines = append(w.machines, m)
+		for n := range 3 {
+			handle := agent.Handle(fmt.Sprintf("a%d-%d", i, n))
+			w.home[handle] = agent.NewSessionID()
+			m.agents[handle] = &resident{session: w.home[handle]}
+		}
+	}
+	return w
+}
+
+// find returns the machine that an agent is at, or has left.
+func (w *world) find(handle agent.Handle) *model {
+	is := func(at func(*model) bool) *model {
+		if i := slices.IndexFunc(w.machines, at); i >= 0 {
+			return w.machines[i]
+		}
+		return nil
+	}
+	at := cmp.Or(is(func(m *model) bool { return m.agents[handle] != nil }), is(func(m *model) bool { return m.machineOf(w, handle) != nil }))
+	if at == nil {
+		w.t.Fatalf("%s is lost", handle)
+	}
+	return at
+}
+
+// event is something that happens to an agent.
+func (w *world) event(handle agent.Handle) {
+	from := w.find(handle)
+	switch r := from.agents[handle]; {
+	case w.IntN(10) == 0 && len(w.late) > 0:
+		i := w.IntN(len(w.late))
+		do := w.late[i]
+		w.late = slices.Delete(w.late, i, i+1)
+		do()
+	case w.IntN(10) == 0 && r != nil:
+		r.version++ // a message
+	case w.IntN(20) == 0 && r != nil && r.move != "" && from.notes[r.move] != nil && from.notes[r.move].state == moves.Given:
+		r.move, r.to = "", "" // canceled
+	default:
+		if to := w.machines[w.IntN(len(w.machines))]; to != from {
+			_ = w.order(handle, from, to, false) // what failed is completed by a later order, or never
+		}
+	}
 }
 
 // machineOf returns the machine to which an agent is on its way from this one; nil if it is not.

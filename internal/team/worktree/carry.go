@@ -66,8 +66,8 @@ func (c *Cargo) Pack(ctx context.Context, common string, have []string, to io.Wr
 		return err
 	}
 	asked := c.Commit + "\n"
-	for _, name := range here {
-		asked += "^" + name + "\n"
+	if len(here) > 0 {
+		asked += "^" + strings.Join(here, "\n^") + "\n"
 	}
 	return git.Dir(common).Pipe(ctx, strings.NewReader(asked), to, "pack-objects", "--quiet", "--revs", "--thin", "--stdout")
 }
