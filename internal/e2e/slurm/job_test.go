@@ -22,6 +22,7 @@ func TestOneJobOfAnAgentRuns(t *testing.T) {
 	here := c.Session("alpha")
 	c.Check(here.State == "unknown" && strings.Contains(here.Cause, `it runs on host "n1", in the job slurm/rig/nbs-`), "from here it is %+v", here)
 	c.Refused(5, "cannot determine whether the agent runs", "resume", "alpha")
+	c.attachByHint("alpha", "● 42")
 
 	c.slurm.Run("scancel", first)
 	c.waitQueue(second, "RUNNING "+two)

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,7 +33,8 @@ func newCluster(m *e2e.Team, lostAfter time.Duration) *cluster {
 	c := &cluster{m, slurm.Start(m.T, m.World.Home, lostAfter, one, two)}
 	keys := filepath.Join(m.World.Home, ".config", "nbs-worker", "environment")
 	m.Must(os.MkdirAll(filepath.Dir(keys), 0o700))
-	m.Must(os.WriteFile(keys, []byte(strings.Join(e2e.Without(m.Env, "PATH"), "\n")+"\n"), 0o600))
+	variables := append(e2e.Without(m.Env, "PATH"), "TMPDIR="+c.slurm.Local)
+	m.Must(os.WriteFile(keys, []byte(strings.Join(variables, "\n")+"\n"), 0o600))
 	m.Env = append(m.Env, "PATH="+c.slurm.Bin+":"+m.Variable("PATH"))
 	return c
 }
@@ -91,4 +93,20 @@ func (c *cluster) mustKnow(node, handle string, before e2e.Session) e2e.Session 
 	now := there.WaitState(handle, "idle")
 	c.Check(now.SessionID == before.SessionID, "before %+v\nnow %+v", before, now)
 	return now
+}
+
+// attachByHint goes to the terminal of an agent as attach says, from where it cannot be seen.
+func (c *cluster) attachByHint(handle, shows string) {
+	c.Helper()
+	r := c.OnTerminal("attach", handle)
+	_, hint, found := strings.Cut(r.Stderr, "hint: if its job runs: ")
+	c.Check(r.Code == 5 && found, "attach: %v", r)
+	line, _, _ := strings.Cut(hint, "\n")
+	cmd := exec.Command("sh", "-c", strings.TrimSpace(line))
+	cmd.Dir, cmd.Env = c.Dir, append(c.Env, "TERM=xterm")
+	there := c.Console(cmd)
+	there.MustShow(shows)
+	there.Types("\x02d") // which detaches
+	<-there.Done
+	c.Must(cmd.Wait())
 }

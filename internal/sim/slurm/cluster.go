@@ -21,7 +21,8 @@ import (
 
 // Cluster is one controller with its nodes.
 type Cluster struct {
-	Bin string // a folder for the front of the PATH, with sbatch, squeue and the like
+	Bin   string // a folder for the front of the PATH, with sbatch, squeue and the like
+	Local string // a folder in which each node has its own files, for TMPDIR
 
 	t          testing.TB
 	dir, home  string
@@ -43,7 +44,8 @@ func Start(t testing.TB, home string, lostAfter time.Duration, names ...string) 
 	rig.NeedsRoot(t)
 	rig.Needs(t, "nsenter")
 	c := &Cluster{t: t, dir: rig.ShortDir(t), home: home, tree: unpacked(t), nodes: map[string]*node{}}
-	c.Bin = c.file("bin")
+	c.Bin, c.Local = c.file("bin"), c.file("local")
+	rig.Must(t, os.Mkdir(c.Local, 0o700))
 	nameLoopback(t)
 	var lines strings.Builder
 	for _, name := range names {
@@ -127,7 +129,7 @@ func (c *Cluster) Boot(name string) {
 	machine := boot.Machine{
 		Name:  name,
 		Files: []boot.File{{Path: "/proc/sys/kernel/random/boot_id", Is: c.file(name + ".boot_id")}, {Path: "/etc/passwd", Is: c.file("passwd")}},
-		Empty: []string{"/run", "/var/log"},
+		Empty: []string{"/run", "/var/log", c.Local},
 		Programs: [][]string{{ // slurmd gives its own input to what it starts
 			"/bin/sh", "-c", `exec "$@" </dev/null`, "sh", "/usr/bin/env", c.libraries(), filepath.Join(c.tree, "usr/sbin/slurmd-wlm"),
 			"-D", "-N", name, "-d", filepath.Join(c.tree, "usr/sbin/slurmstepd-wlm"), "-f", c.file("slurm.conf"),

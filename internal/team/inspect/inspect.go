@@ -148,7 +148,7 @@ func (i *Inspector) goTo(ctx context.Context, handle agent.Handle, show func(c *
 		return fail.Errorf(fail.Conflict, "%s; it has no tmux pane to attach to", i.Whereabouts(&sight.Record)).
 			Hint("go to that terminal; or end the agent and restart it in tmux: nbs-worker resume %s --force", handle)
 	default:
-		return errNoTerminal(handle, sight.Status)
+		return i.Project.HintJob(errNoTerminal(handle, sight.Status), &sight.Record, "attach")
 	}
 }
 
@@ -161,7 +161,7 @@ func (i *Inspector) Whereabouts(r *agent.Record) string {
 }
 
 // errNoTerminal returns the error for an agent that may run, but whose terminal was not found.
-func errNoTerminal(handle agent.Handle, status agent.Status) error {
+func errNoTerminal(handle agent.Handle, status agent.Status) *fail.Error {
 	err := fail.Errorf(fail.Conflict, "the agent is being started")
 	if status.State != agent.Starting {
 		state, detail := status.Words()

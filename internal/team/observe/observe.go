@@ -11,7 +11,6 @@
 package observe
 
 import (
-	"os"
 	"path/filepath"
 	"time"
 
@@ -103,15 +102,6 @@ func (o *Project) SocketFor(before *agent.Process) string {
 	default:
 		return tmux.DefaultSocket
 	}
-}
-
-// jobIsOver reports whether a start was in the tmux server of a job, which has ended with the job.
-func jobIsOver(p *agent.Process) bool {
-	if p.Job == "" {
-		return false
-	}
-	_, err := os.Stat(p.Tmux.Path)
-	return err != nil
 }
 
 // ProjectHash distinguishes projects that use the same handle on one tmux server.

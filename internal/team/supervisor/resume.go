@@ -194,7 +194,7 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 		return false, nil
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := fail.Errorf(fail.Conflict, "cannot determine whether the agent runs: %s", status.Detail)
-		return false, s.Project.HintAside(untold, r, "when it is certain that it does not run")
+		return false, s.Project.HintAside(s.Project.HintJob(untold, r, "session"), r, "when it is certain that it does not run")
 	case force:
 		return true, nil
 	}

@@ -81,8 +81,8 @@ func (t teardown) checkEndable(ctx context.Context, r *agent.Record) error {
 	if r.ExitOf(r.Process.Invocation) != nil {
 		return nil // its own launcher saw it end, so nothing of it can be here
 	}
-	return fail.Errorf(fail.Conflict, "it runs on host %s, or in another pid namespace of this one; nothing was signalled or changed", human.Quote(r.Process.Host)).
-		Hint("run the command where the agent runs")
+	elsewhere := fail.Errorf(fail.Conflict, "it runs on host %s, or in another pid namespace of this one; nothing was signalled or changed", human.Quote(r.Process.Host))
+	return t.project.HintJob(elsewhere, r, "stop").Hint("run the command where the agent runs")
 }
 
 // End ends what a record names: claude, its launcher, what their tools left behind, and its pane. A nil error means
