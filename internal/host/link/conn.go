@@ -92,7 +92,11 @@ func (c *conn) read(from *bufio.Reader, greeted chan<- error) {
 	_ = c.in.Close()
 	_ = c.ssh.Process.Kill() // a host that says what no host says is not listened to
 	_ = c.ssh.Wait()
-	c.err = unreachable(c.host, c.said.String())
+	if code := c.ssh.ProcessState.ExitCode(); code == notFound || code == notRun {
+		c.err = unreachableFor(NoProgram, c.host, c.said.String())
+	} else {
+		c.err = unreachable(c.host, c.said.String())
+	}
 	close(c.ended)
 	select {
 	case greeted <- c.err:

@@ -163,6 +163,7 @@ func TestAHostThatDoesNotLetIn(t *testing.T) {
 	}{
 		"refused": {fail.Unfit, "build1 is unreachable: it does not let you in"},
 		"down":    {fail.TimedOut, "build1 is unreachable: it refuses connections"},
+		"bare":    {fail.Unfit, "build1 is unreachable: it has no nbs-worker in the PATH"},
 	} {
 		f := newFar(t)
 		f.become(what)

@@ -61,14 +61,14 @@ func TestTheWordsOfEachHost(t *testing.T) {
 		v := verbOf(&ui.Factory{Args: args, Tree: tree})
 		rig.Check(t, v != nil, "%s: cannot be read", line)
 		named, _ := v.cmd.Flags().GetString("host")
-		got := ""
+		var got []string
 		if err := v.split(args, named, known); err != nil {
-			got = err.Error()
+			got = append(got, err.Error())
 		}
-		for i, p := range v.at {
-			got += strings.Repeat(" | ", min(i, 1)) + p.host + ": " + strings.Join(p.args, " ")
+		for _, p := range v.at {
+			got = append(got, p.host+": "+strings.Join(p.args, " "))
 		}
-		rig.Equal(t, got, want, "%s", line)
+		rig.Equal(t, strings.Join(got, " | "), want, "%s", line)
 	}
 }
 
