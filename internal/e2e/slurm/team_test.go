@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,7 @@ func (c *cluster) attachByHint(handle, shows string) {
 	c.Check(r.Code == 5 && found, "attach: %v", r)
 	line, _, _ := strings.Cut(hint, "\n")
 	cmd := exec.Command("sh", "-c", strings.TrimSpace(line))
-	cmd.Dir, cmd.Env = c.Dir, append(c.Env, "TERM=xterm")
+	cmd.Dir, cmd.Env = c.Dir, slices.Concat(c.Env, []string{"TERM=xterm"})
 	there := c.Console(cmd)
 	there.MustShow(shows)
 	there.Types("\x02d") // which detaches

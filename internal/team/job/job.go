@@ -50,7 +50,7 @@ func (j Job) Run(ctx context.Context, handle agent.Handle) (code int, err error)
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
 	j.Supervisor.Project.Socket = filepath.Join(dir, "tmux")
 	server, err := j.Supervisor.Project.Tmux(j.Supervisor.Project.Socket)
 	if err != nil {
