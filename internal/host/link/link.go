@@ -65,6 +65,9 @@ func (l *Link) Close() {
 		l.conn.close()
 		l.conn = nil
 	}
+	if log, is := l.Log.(io.Closer); is {
+		_ = log.Close()
+	}
 }
 
 // Run has a request done and returns its exit code. A cancelled context interrupts the command there. Errors: those of

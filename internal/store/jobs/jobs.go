@@ -6,7 +6,7 @@
 //   - A command that ended has an "end". One that began, has no end, and holds no lock was killed: what it has done is
 //     unknown.
 //   - Output can be read from any place again, while the command runs and after it.
-//   - A request that ended is forgotten after [kept].
+//   - A request that changed something is remembered for [kept], one that only showed something for [keptView].
 //
 // The package starts no process.
 package jobs
@@ -44,8 +44,9 @@ const (
 )
 
 const (
-	kept  = 24 * time.Hour
-	limit = 4 << 20 // bytes of a request: the texts of a command line
+	kept     = 24 * time.Hour
+	keptView = time.Hour
+	limit    = 4 << 20 // bytes of a request: the texts of a command line
 )
 
 // Drawer has the jobs of one user.
@@ -140,7 +141,11 @@ func (d *Drawer) Sweep(now time.Time) {
 			continue
 		}
 		info, err := os.Lstat(job.tree.Path(request))
-		if err != nil || now.Sub(info.ModTime()) < kept {
+		if err != nil {
+			continue
+		}
+		age := now.Sub(info.ModTime())
+		if age < keptView || age < kept && (job.read() != nil || job.Keep) {
 			continue
 		}
 		if state, _, err := job.State(); err == nil && state != Running {

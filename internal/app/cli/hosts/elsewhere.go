@@ -26,6 +26,10 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 		if named != "" {
 			return true, fail.Errorf(fail.BadInput, "%s: --host and --hosts exclude each other", v.name)
 		}
+		if v.cmd.Flags().Changed("root") {
+			return true, fail.Errorf(fail.BadInput, "%s: --root names a folder of this machine; each host has its own", v.name).
+				Hint("to change one: nbs-worker host add NAME DESTINATION --folder DIR")
+		}
 		switch {
 		case v.name == "dash": // it asks the hosts itself
 			return false, nil
