@@ -57,7 +57,7 @@ func (e *End) Arrive(ctx context.Context, a Arriving) (Settled, error) {
 	}
 	started, r, err := e.Arrived(ctx, a.Handle, a.ID, a.Resume)
 	if fail.KindOf(err) == fail.NotFound && r.Handle == "" { // it was dismissed, or has moved on
-		return done, nil //nolint:nilerr // the move has come to its end
+		return done, nil
 	}
 	done.Record = r
 	if started != nil {

@@ -291,7 +291,7 @@ func TestAYearOfMoves(t *testing.T) {
 // newYear returns a thousand machines with three agents each.
 func newYear(t *testing.T) *world {
 	t.Helper()
-	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t, home: map[agent.Handle]agent.SessionID{}} //nolint:gosec // a test is repeatable
+	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t, home: map[agent.Handle]agent.SessionID{}}
 	for i := range 1000 {
 		m := &model{name: fmt.Sprint("build", i), agents: map[agent.Handle]*resident{}, notes: map[string]*modelNote{}, waiting: map[string]string{}}
 		w.machines = append(w.machines, m)
