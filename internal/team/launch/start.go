@@ -158,7 +158,7 @@ func checkFolder(p *Plan) error {
 	missing := fail.Errorf(fail.NotFound, "the working directory %s does not exist", human.Quote(cwd))
 	if own := p.Record.OwnWorktree.Path; own != "" && folder.Contains(own, cwd) && !folder.Exists(own) {
 		missing = fail.Errorf(fail.NotFound, "its worktree %s is not there: it was moved or deleted", human.Quote(own)).
-			Hint("to see where it is: nbs-worker doctor --only team.trees").
+			Hint("to see where it is: nbs-worker doctor").
 			Hint("if it was deleted, to bring back what git has of it: nbs-worker worktree restore %s", p.Record.Handle)
 	}
 	if p.TakesUp {
