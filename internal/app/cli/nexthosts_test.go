@@ -32,13 +32,14 @@ exec sh -c "$last"
 	for name, text := range scripts {
 		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
-	text := "version: 1\nhosts:\n"
+	var text strings.Builder
+	text.WriteString("version: 1\nhosts:\n")
 	for name, folder := range folders {
-		text += fmt.Sprintf("  %s:\n    destination: of-%s\n    folder: %q\n", name, name, folder)
+		fmt.Fprintf(&text, "  %s:\n    destination: of-%s\n    folder: %q\n", name, name, folder)
 	}
 	config := filepath.Join(dir, "config")
 	rig.Must(t, os.MkdirAll(filepath.Join(config, "nbs-worker"), 0o700))
-	rig.Must(t, os.WriteFile(filepath.Join(config, "nbs-worker", "hosts.yaml"), []byte(text), 0o600))
+	rig.Must(t, os.WriteFile(filepath.Join(config, "nbs-worker", "hosts.yaml"), []byte(text.String()), 0o600))
 	t.Setenv("XDG_CONFIG_HOME", config)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return dir

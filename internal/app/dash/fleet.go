@@ -34,8 +34,8 @@ type peeked struct {
 }
 
 // FollowHosts returns the source of a team and of hosts. The caller closes it, which closes the team too.
-func FollowHosts(team *Team, hosts []Host) *Fleet {
-	ctx, leave := context.WithCancel(context.Background())
+func FollowHosts(ctx context.Context, team *Team, hosts []Host) *Fleet {
+	ctx, leave := context.WithCancel(ctx)
 	f := &Fleet{Team: team, changed: make(chan struct{}, 1), leave: leave, texts: map[peeked]string{}}
 	for _, h := range hosts {
 		feed := newFeed(h, f.changed)

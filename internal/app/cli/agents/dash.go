@@ -79,7 +79,7 @@ func runDash(ctx context.Context, f *ui.Factory, o *dashOptions) error {
 	if err != nil {
 		return err
 	}
-	source := dash.FollowHosts(team, hosts)
+	source := dash.FollowHosts(ctx, team, hosts)
 	defer source.Close()
 	options := dash.Options{Program: program, Out: f.Streams.Out, Color: f.Streams.Color, Grouped: o.allProjects || f.Hosts, Bell: o.bell}
 	if f.Socket != "" {
