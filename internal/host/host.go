@@ -17,6 +17,9 @@ type Host struct {
 	Program     string // nbs-worker there, if it is not in the PATH of a command by ssh
 }
 
+// Place is where the host's project is, in one word.
+func (h Host) Place() string { return h.Destination + ":" + h.Folder }
+
 const (
 	small  = "abcdefghijklmnopqrstuvwxyz"
 	digits = "0123456789"

@@ -39,7 +39,7 @@ func TestTheStreamOfAHost(t *testing.T) {
 	team, err := dash.Follow(nil, agent.DefaultBands, dash.Words{})
 	rig.Must(t, err)
 	fleet := dash.FollowHosts(t.Context(), team, []dash.Host{{
-		Name: "build1", Far: dash.ByLink{Link: l}, Views: views.Of(home, "build1"), Words: dash.Words{Pull: func(*agent.PullRequest) string { return "" }},
+		Name: "build1", Far: dash.ByLink{Link: l}, Views: views.Of(home, "build1", ""), Words: dash.Words{Pull: func(*agent.PullRequest) string { return "" }},
 	}})
 	defer fleet.Close()
 	until := func(rows int) dash.Sight {

@@ -37,7 +37,15 @@ type exchange struct {
 
 	stdin          io.ReadSeeker // nil: none
 	stdout, stderr io.Writer
+	printed        error // the first failure to write what has come
 	answered       chan answer
+}
+
+// print writes what has come. A failure does not end the command, which cannot know of it.
+func (x *exchange) print(to io.Writer, text []byte) {
+	if _, err := to.Write(text); err != nil && x.printed == nil {
+		x.printed = err
+	}
 }
 
 // dial starts ssh and waits until the host has greeted. log gets what ssh writes to stderr. Errors: those of
@@ -80,7 +88,9 @@ func dial(ctx context.Context, h host.Host, log io.Writer) (*conn, error) {
 // read takes what the host sends until the connection ends.
 func (c *conn) read(from *bufio.Reader, greeted chan<- error) {
 	err := c.greet(from)
-	if err == nil {
+	wasGreeted := err == nil
+	if wasGreeted {
+		c.said.clear() // what a shell says before it is no reason for what comes
 		greeted <- nil
 	}
 	for err == nil {
@@ -92,10 +102,14 @@ func (c *conn) read(from *bufio.Reader, greeted chan<- error) {
 	_ = c.in.Close()
 	_ = c.ssh.Process.Kill() // a host that says what no host says is not listened to
 	_ = c.ssh.Wait()
-	if code := c.ssh.ProcessState.ExitCode(); code == notFound || code == notRun {
-		c.err = unreachableFor(NoProgram, c.host, c.said.String())
-	} else {
-		c.err = unreachable(c.host, c.said.String())
+	said := c.said.String()
+	switch code := c.ssh.ProcessState.ExitCode(); {
+	case wasGreeted && !ReasonOf(said).Passes():
+		c.err = unreachableFor(Cut, c.host, said)
+	case !wasGreeted && (code == notFound || code == notRun):
+		c.err = unreachableFor(NoProgram, c.host, said)
+	default:
+		c.err = unreachable(c.host, said)
 	}
 	close(c.ended)
 	select {
@@ -138,10 +152,10 @@ func (c *conn) take(f frame) error {
 	switch f.kind {
 	case stdout:
 		x.OutAt += int64(len(f.text))
-		_, _ = x.stdout.Write(f.text) // the command finds out itself
+		x.print(x.stdout, f.text)
 	case stderr:
 		x.ErrAt += int64(len(f.text))
-		_, _ = x.stderr.Write(f.text)
+		x.print(x.stderr, f.text)
 	case ended:
 		var a answer
 		if err := json.Unmarshal(f.text, &a); err != nil {
@@ -172,9 +186,14 @@ func (c *conn) drop(stream uint32) {
 // hurry. Errors: the connection ended; ctx and then hurry ended.
 func (c *conn) do(ctx, hurry context.Context, x *exchange) (answer, error) {
 	stream := c.add(x)
-	if err := c.send(stream, x); err != nil {
-		c.close() // it is not known how much has arrived
-	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		if c.send(stream, x) != nil {
+			c.close() // it is not known how much has arrived
+		}
+	}()
+	defer func() { <-sent }() // stdin may be sent again
 	over := ctx.Done()
 	for {
 		select {
@@ -182,9 +201,16 @@ func (c *conn) do(ctx, hurry context.Context, x *exchange) (answer, error) {
 			return a, nil
 		case <-over:
 			over = nil
-			_ = c.out.send(frame{kind: interrupt, stream: stream})
+			if len(x.Args) > 0 { // a question alone does not interrupt what it asks about
+				go func() { _ = c.out.send(frame{kind: interrupt, stream: stream}) }()
+			}
 		case <-hurry.Done():
 			c.drop(stream)
+			select {
+			case <-sent:
+			default:
+				c.close() // the host takes no more
+			}
 			return answer{}, context.Cause(hurry)
 		case <-c.ended:
 			select {
@@ -233,6 +259,12 @@ func (t *tail) Write(text []byte) (int, error) {
 		t.text = t.text[len(t.text)-limit:]
 	}
 	return len(text), nil
+}
+
+func (t *tail) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = nil
 }
 
 func (t *tail) String() string {

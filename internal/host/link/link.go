@@ -47,6 +47,10 @@ type Limits struct {
 // Usual are the limits of a command that a person waits for.
 var Usual = Limits{Contact: 30 * time.Second, Parting: 10 * time.Second}
 
+// askAgain is how long a request is repeated after a cut. Later it is only asked what became of it, since a host forgets
+// what it has done.
+const askAgain = 12 * time.Hour
+
 // Link is the way to a host. It connects when it is first used, and again after a cut.
 type Link struct {
 	Host   host.Host
@@ -78,14 +82,21 @@ func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err err
 	hurry, leave := l.hurry(ctx)
 	defer leave()
 	var sent bool
+	asked := time.Now().Round(0) // by the wall clock, which goes on while this machine sleeps
 	for wait := newBackoff(l.Limits.Contact); ; {
 		c, err := l.connected(hurry)
 		if err == nil {
+			if time.Now().Round(0).Sub(asked) > askAgain {
+				x.Args = nil
+			}
 			sent = true
-			wait.reached()
+			had, began := x.OutAt+x.ErrAt, time.Now()
 			var a answer
 			if a, err = c.do(ctx, hurry, x); err == nil {
-				return l.result(a)
+				return l.result(a, x.printed)
+			}
+			if x.OutAt+x.ErrAt > had || time.Since(began) > l.Limits.Contact {
+				wait.reached()
 			}
 		}
 		if !sent {
@@ -124,6 +135,11 @@ func (l *Link) connected(ctx context.Context) (*conn, error) {
 			return l.conn, nil
 		}
 	}
+	if l.Limits.Contact > 0 {
+		var leave context.CancelFunc
+		ctx, leave = context.WithTimeout(ctx, l.Limits.Contact)
+		defer leave()
+	}
 	c, err := dial(ctx, l.Host, l.Log)
 	if err != nil {
 		return nil, err
@@ -132,9 +148,11 @@ func (l *Link) connected(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// result returns the exit code of an answer.
-func (l *Link) result(a answer) (int, error) {
+// result returns the exit code of an answer. printed is why what came could not be written.
+func (l *Link) result(a answer, printed error) (int, error) {
 	switch {
+	case printed != nil && a.Code == 0:
+		return 0, fail.Errorf(fail.Failed, "print what %s says: %w", l.Host.Name, printed)
 	case a.Refused != "":
 		return 0, fail.Errorf(fail.Kind(a.Code), "%s refuses: %s", l.Host.Name, a.Refused)
 	case a.Killed:

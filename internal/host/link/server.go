@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine"
@@ -38,6 +39,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	c := &session{Server: s, out: writer{to: out}}
+	go s.sweep(ctx)
 	if _, err := fmt.Fprintln(out, greeting); err != nil {
 		return err
 	}
@@ -54,6 +56,21 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// sweep forgets old jobs, while a connection lasts.
+func (s *Server) sweep(ctx context.Context) {
+	const every = 10 * time.Minute
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		s.Jobs.Sweep(time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // alone keeps a connection apart from what the user's configuration shares between connections: a shared connection can
 // hang, and ends with another's; a forwarded port can be taken; another command may be set.
 var alone = []string{
-	"-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none",
+	"-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ClearAllForwardings=yes", "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "RemoteCommand=none",
 	"-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
 }
 

@@ -32,6 +32,7 @@ func Run(ctx context.Context, program string, args ...string) (said string, code
 func OnTerminal(ctx context.Context, program string, args ...string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it restores the terminal
 	return exitCode(cmd.Run())
 }
 

@@ -6,7 +6,8 @@
 //   - A command that ended has an "end". One that began, has no end, and holds no lock was killed: what it has done is
 //     unknown.
 //   - Output can be read from any place again, while the command runs and after it.
-//   - A request that changed something is remembered for [kept], one that only showed something for [keptView].
+//   - A request that changed something is remembered for [kept] after its end, one that only showed something for
+//     [keptView].
 //
 // The package starts no process.
 package jobs
@@ -45,7 +46,7 @@ const (
 
 const (
 	kept     = 24 * time.Hour
-	keptView = time.Hour
+	keptView = 10 * time.Minute
 	limit    = 4 << 20 // bytes of a request: the texts of a command line
 )
 
@@ -140,11 +141,10 @@ func (d *Drawer) Sweep(now time.Time) {
 		if err != nil {
 			continue
 		}
-		info, err := os.Lstat(job.tree.Path(request))
+		age, err := job.age(now)
 		if err != nil {
 			continue
 		}
-		age := now.Sub(info.ModTime())
 		if age < keptView || age < kept && (job.read() != nil || job.Keep) {
 			continue
 		}
@@ -152,6 +152,18 @@ func (d *Drawer) Sweep(now time.Time) {
 			_ = os.RemoveAll(string(job.tree))
 		}
 	}
+}
+
+// age returns how long ago the job ended or, if it has no end, was asked for.
+func (j *Job) age(now time.Time) (time.Duration, error) {
+	info, err := os.Lstat(j.tree.Path(end))
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Lstat(j.tree.Path(request))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return now.Sub(info.ModTime()), nil
 }
 
 // State is how far a job is.

@@ -25,21 +25,24 @@ type View struct {
 }
 
 // Drawer has the views of one host.
-type Drawer struct{ tree private.Tree }
-
-// Of returns the views of a host.
-func Of(home trust.Home, host string) Drawer {
-	return Drawer{private.Tree(home.Path("hosts", host))}
+type Drawer struct {
+	tree  private.Tree
+	place string
 }
 
-func file(args []string) string {
-	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
+// Of returns the views of a host, and of a place there: another place has other views.
+func Of(home trust.Home, host, place string) Drawer {
+	return Drawer{private.Tree(home.Path("hosts", host)), place}
+}
+
+func (d Drawer) file(args []string) string {
+	sum := sha256.Sum256([]byte(d.place + "\x00" + strings.Join(args, "\x00")))
 	return hex.EncodeToString(sum[:]) + ".json"
 }
 
 // Last returns what the command last showed; a zero View if that is not known.
 func (d Drawer) Last(args []string) (v View) {
-	text, err := d.tree.Read(file(args), limit)
+	text, err := d.tree.Read(d.file(args), limit)
 	if err != nil || json.Unmarshal(text, &v) != nil {
 		return View{}
 	}
@@ -52,5 +55,5 @@ func (d Drawer) Keep(args []string, v View) error {
 		return err
 	}
 	d.tree.Sweep(v.At, func(_ string, age time.Duration) bool { return age > kept })
-	return d.tree.HandOver(file(args), v, limit)
+	return d.tree.HandOver(d.file(args), v, limit)
 }

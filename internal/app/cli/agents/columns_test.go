@@ -60,7 +60,7 @@ func TestListShowsWhatDiffersInTheTeam(t *testing.T) {
 	rig.Check(t, regexp.MustCompile(`COST +MODE +FOLDER\nalpha .* bypassPermissions +/srv/api\nbeta .* plan +/srv/web\n`).MatchString(out), "both differ:\n%s", out)
 	of := placeOf("/srv/shop")
 	for cwd, want := range map[string]string{
-		"/srv/shop": ".", "/srv/shop/web/x": "web/x", "/opt": "/opt", "/srv/shop.nbs/api": "../shop.nbs/api", "/srv": "..", "/home/a/work/api": "/home/a/work/api",
+		"/srv/shop": ".", "/srv/shop/web/x": "web/x", "/opt": "/opt", "/srv/shop.nbs/api": "../shop.nbs/api", "/srv": "..", "/home/ann/api": "/home/ann/api",
 	} {
 		rig.Equal(t, of(&inspect.Row{Sight: observe.Sight{Record: agent.Record{Spec: agent.Spec{Cwd: cwd}}}}), want, "%s", cwd)
 	}

@@ -37,7 +37,7 @@ func hostsOf(f *ui.Factory, o *dashOptions, words dash.Words) (all []dash.Host, 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, dash.Host{Name: h.Name, Far: dash.ByLink{Link: l}, Views: views.Of(home, h.Name), AllProjects: o.allProjects, Words: words})
+		all = append(all, dash.Host{Name: h.Name, Far: dash.ByLink{Link: l}, Views: views.Of(home, h.Name, h.Place()), AllProjects: o.allProjects, Words: words})
 	}
 	return all, nil
 }

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -38,6 +39,9 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 		}
 		return true, ui.Failed(v.everywhere(ctx, f), v.name)
 	}
+	if !v.mayBeElsewhere(named) {
+		return false, nil
+	}
 	known, err := host.Load(os.Environ())
 	if err == nil {
 		err = v.split(f.Args, named, known)
@@ -65,16 +69,20 @@ func (v *verb) run(ctx context.Context, f *ui.Factory, known host.Hosts) error {
 	if v.name == "attach" {
 		return ui.Failed(attach(ctx, f, known, v.at[0]), v.name)
 	}
+	in, err := input(f)
+	if err != nil {
+		return ui.Failed(err, v.name)
+	}
 	if len(v.at) == 1 {
 		h, _ := known.Find(v.at[0].host) // split has found it
-		code, err := v.runAt(ctx, f, h, v.at[0].args, f.Streams)
+		code, err := v.runAt(ctx, f, h, v.at[0].args, in, f.Streams)
 		return ended(ui.Failed(err, v.name), code)
 	}
 	if f.JSON {
 		return ui.Failed(fail.Errorf(fail.BadInput, "the JSON of several hosts cannot be put together").
 			Hint("ask one host at a time"), v.name)
 	}
-	return v.runEach(ctx, f, known)
+	return v.runEach(ctx, f, known, in)
 }
 
 // permitted checks whether the verb can be run at a host, and by this caller.
@@ -92,7 +100,7 @@ func (v *verb) permitted(f *ui.Factory) error {
 }
 
 // runEach runs a verb at several hosts, and here if it names agents of this machine.
-func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts) error {
+func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts, in []byte) error {
 	var printing sync.Mutex
 	var parts sync.WaitGroup
 	failures := make([]error, len(v.at))
@@ -101,6 +109,9 @@ func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts) err
 			out, errOut := &shared{mu: &printing, to: f.Streams.Out}, &shared{mu: &printing, to: f.Streams.Err}
 			streams := f.Streams
 			streams.Out, streams.Err = out, errOut
+			if in != nil {
+				streams.In = bytes.NewReader(in)
+			}
 			defer out.flush()
 			defer errOut.flush()
 			if p.host == "" {
@@ -108,7 +119,7 @@ func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts) err
 				return
 			}
 			h, _ := known.Find(p.host)
-			code, err := v.runAt(ctx, f, h, p.args, streams)
+			code, err := v.runAt(ctx, f, h, p.args, in, streams)
 			if err != nil {
 				err = ui.Failed(err, v.name)
 				f.Report(err)
@@ -129,12 +140,8 @@ func ended(err error, code int) error {
 	return err
 }
 
-// runAt runs a command line at a host.
-func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []string, streams ui.Streams) (int, error) {
-	in, err := v.input(args, streams.In)
-	if err != nil {
-		return 0, err
-	}
+// runAt runs a command line at a host, with a text as its stdin; nil: none.
+func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []string, in []byte, streams ui.Streams) (int, error) {
 	l, err := open(h)
 	if err != nil {
 		return 0, err
@@ -145,20 +152,27 @@ func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []str
 	}
 	r := link.NewRequest(h, v.keeps(f.Powers), args...)
 	r.Width, r.Color = streams.Width, streams.Color
-	return l.Run(ctx, r, link.Streams{In: in, Out: streams.Out, Err: streams.Err})
+	of := link.Streams{Out: streams.Out, Err: streams.Err}
+	if in != nil {
+		of.In = bytes.NewReader(in)
+	}
+	return l.Run(ctx, r, of)
 }
 
-// input reads stdin if the command line says that a text comes from there.
-func (v *verb) input(args []string, in io.Reader) (io.ReadSeeker, error) {
-	if !slices.ContainsFunc(args, func(arg string) bool { return arg == "-" || strings.HasSuffix(arg, "=-") }) {
+// input reads stdin once, for all hosts, if the command line says that a text comes from there; nil: it does not.
+func input(f *ui.Factory) ([]byte, error) {
+	fromStdin := func(arg string) bool {
+		return arg == "-" || strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "file=-")
+	}
+	if !slices.ContainsFunc(f.Args, fromStdin) {
 		return nil, nil
 	}
 	const limit = 64 << 20 // bytes
-	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	text, err := io.ReadAll(io.LimitReader(f.Streams.In, limit+1))
 	if err == nil && len(text) > limit {
 		err = fail.Errorf(fail.BadInput, "stdin has more than %d bytes", limit)
 	}
-	return strings.NewReader(string(text)), err
+	return append([]byte{}, text...), err
 }
 
 // open returns the link to a host.

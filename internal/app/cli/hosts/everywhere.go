@@ -65,6 +65,10 @@ func (v *verb) ask(ctx context.Context, f *ui.Factory, args []string, came func(
 	case v.keeps(f.Powers):
 		return nil, fail.Errorf(fail.BadInput, "--hosts is for commands that show something").
 			Hint("name the host: nbs-worker --host NAME %s", v.name)
+	case v.follows():
+		return nil, fail.Errorf(fail.BadInput, "--hosts is for a look, and this command goes on").
+			Hint("for all agents on one screen: nbs-worker dash --hosts").
+			Hint("at one host: nbs-worker --host NAME %s", strings.Join(args, " "))
 	case len(known) == 0:
 		return nil, fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION")
 	}
@@ -106,16 +110,32 @@ func (v *verb) there(ctx context.Context, f *ui.Factory, home trust.Home, h host
 	streams := f.Streams
 	streams.Out, streams.Err = &out, &said
 	s := shown{host: h.Name}
-	s.code, s.err = v.runAt(limited, f, h, args, streams)
-	last := views.Of(home, h.Name)
-	if s.err != nil {
+	s.code, s.err = v.runAt(limited, f, h, args, nil, streams)
+	last := views.Of(home, h.Name, h.Place())
+	if s.isUnreachable() {
 		view := last.Last(args)
 		s.at, s.text = view.At, []byte(view.Text)
 		return s
 	}
 	s.at, s.text, s.said = f.Now().UTC(), out.Bytes(), said.Bytes()
-	_ = last.Keep(args, views.View{At: s.at, Text: out.String()}) // the next look has no older one then
+	if s.err == nil && s.code == 0 {
+		_ = last.Keep(args, views.View{At: s.at, Text: out.String()}) // the next look has no older one then
+	}
 	return s
+}
+
+// isUnreachable reports whether the host did not answer.
+func (s *shown) isUnreachable() bool {
+	_, is := errors.AsType[*link.Unreachable](s.err)
+	return is || errors.Is(s.err, context.DeadlineExceeded)
+}
+
+// trouble says that a host did not answer, or what is wrong.
+func (s *shown) trouble() string {
+	if s.isUnreachable() {
+		return "unreachable: " + reason(s.err)
+	}
+	return s.err.Error()
 }
 
 // printShown prints what a place shows: on a terminal below its name, in a pipe with the name before each line.
@@ -123,16 +143,17 @@ func printShown(f *ui.Factory, s shown) {
 	defer func() { _, _ = f.Streams.Err.Write(s.said) }()
 	title := cmp.Or(s.host, "here")
 	if !f.Streams.OutTTY {
+		if s.err != nil {
+			f.Say("%s is %s", title, strings.TrimPrefix(s.trouble(), title+" is "))
+			title += " (unreachable, as of " + s.at.UTC().Format(time.RFC3339) + ")"
+		}
 		for line := range strings.Lines(string(s.text)) {
 			fmt.Fprint(f.Streams.Out, title+"\t"+line)
-		}
-		if s.err != nil {
-			f.Say("%s is unreachable: %s", title, reason(s.err))
 		}
 		return
 	}
 	if s.err != nil {
-		title += ": unreachable: " + reason(s.err)
+		title += ": " + s.trouble()
 		if !s.at.IsZero() {
 			title += "; as it was " + human.Ago(s.at, f.Now())
 		}
@@ -157,7 +178,7 @@ func printAll(f *ui.Factory, all []shown) error {
 	slices.SortFunc(all, func(a, b shown) int { return strings.Compare(a.host, b.host) })
 	out := wire.AtHosts{Hosts: []wire.AtHost{}}
 	for _, s := range all {
-		one := wire.AtHost{Host: s.host, Unreachable: s.err != nil}
+		one := wire.AtHost{Host: s.host, Unreachable: s.isUnreachable()}
 		if s.err != nil {
 			one.Error = reason(s.err)
 		} else {
@@ -176,6 +197,9 @@ func outcome(all []shown) error {
 	codes := map[int]bool{}
 	for _, s := range all {
 		if s.err != nil {
+			s.code = int(fail.KindOf(s.err))
+		}
+		if errors.Is(s.err, context.DeadlineExceeded) {
 			s.code = int(fail.TimedOut)
 		}
 		codes[s.code] = true

@@ -64,7 +64,7 @@ func (s *shown) needy(f *ui.Factory) (one needy, is bool) {
 	}
 	switch {
 	case s.err != nil:
-		f.Say("%s is unreachable: %s", place, reason(s.err))
+		f.Say("%s is %s", place, strings.TrimPrefix(s.trouble(), place+" is "))
 	case s.code != 0:
 		var said wire.Failure
 		if json.Unmarshal(firstLine(s.said), &said) != nil {

@@ -36,7 +36,6 @@ func serve(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
-	drawer.Sweep(f.Now())
 	server := link.Server{Jobs: drawer, Machine: f.Machine, Program: program, Version: f.Version}
 	return server.Serve(ctx, f.Streams.In, f.Streams.Out)
 }

@@ -78,6 +78,15 @@ func (v *verb) split(args []string, named string, known host.Hosts) error {
 	return nil
 }
 
+// mayBeElsewhere reports whether the line names a host, or a handle or key that might.
+func (v *verb) mayBeElsewhere(named string) bool {
+	words := v.cmd.Flags().Args()
+	return named != "" || slices.ContainsFunc(words[:v.handles(len(words))], func(word string) bool {
+		_, at := host.Split(word)
+		return at != ""
+	})
+}
+
 // ofKeys reports whether the verb takes keys of conversations, which may have an @ of their own.
 func (v *verb) ofKeys() bool { return strings.Contains(v.cmd.Use, "<key>") }
 
@@ -151,6 +160,19 @@ func (v *verb) check() error {
 			Hint("go there: ssh DESTINATION")
 	}
 	return nil
+}
+
+// follows reports whether a command goes on until it is ended.
+func (v *verb) follows() bool {
+	if v.name == "wait" {
+		return true
+	}
+	for _, name := range []string{"watch", "follow"} {
+		if on, err := v.cmd.Flags().GetBool(name); err == nil && on {
+			return true
+		}
+	}
+	return false
 }
 
 // keeps reports whether a verb changes something, so that it goes on without a reader.

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+)
+
+// A text from a pipe is the same for the agents of all hosts.
+func TestOneTextForTwoHosts(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("alpha")), "build2": newProject(t, uitest.Record("bob"))})
+	t.Chdir(newProject(t, uitest.Record("carol")))
+	text := strings.Repeat("0123456789", 2000)
+	runOn(ui.Streams{In: strings.NewReader(text)}, "send", "alpha@build1", "bob@build2", "carol", "--queue", "-").want(t, 0)
+	for _, agent := range []string{"alpha@build1", "bob@build2", "carol"} {
+		r := run("outbox", "list", agent, "--json").want(t, 0)
+		rig.Check(t, strings.Count(r.out, text) == 1, "%s: %s", agent, r.out)
+	}
+}
+
+// A command that goes on until it is ended is refused, and a line with an @ in a text reads no file of hosts.
+func TestWhatIsNotForAllHosts(t *testing.T) {
+	dir := withProjects(t, map[string]string{"build1": newProject(t)})
+	t.Chdir(newProject(t, uitest.Record("alpha")))
+	run("list", "--watch", "--hosts").want(t, fail.BadInput, "this command goes on", "hint: for all agents on one screen: nbs-worker dash --hosts")
+	run("stop", "alpha", "--hosts").want(t, fail.BadInput, "--hosts is for commands that show something")
+	run("list", "--hosts", "--root", "/").want(t, fail.BadInput, "each host has its own")
+
+	rig.Must(t, os.WriteFile(dir+"/config/nbs-worker/hosts.yaml", []byte("nonsense"), 0o600))
+	run("send", "alpha", "--queue", "mail me@example.org").want(t, 0)
+}
+
+// What a host has shown is told when it does not answer, and is not told of another place under its name.
+func TestTheLastViewIsOfItsPlace(t *testing.T) {
+	far := newProject(t, uitest.Record("bob"))
+	dir := withProjects(t, map[string]string{"build1": far})
+	t.Chdir(t.TempDir())
+	run("list", "--hosts").want(t, 0)
+	rig.Must(t, os.WriteFile(dir+"/ssh", []byte("#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n"), 0o700))
+	r := run("list", "--hosts").want(t, fail.TimedOut, "build1 is unreachable: it refuses connections")
+	rig.Check(t, strings.HasPrefix(r.out, "build1 (unreachable, as of 2") && strings.Contains(r.out, "\tbob\t"), "%q", r.out)
+
+	rig.Must(t, os.WriteFile(dir+"/config/nbs-worker/hosts.yaml", []byte("version: 1\nhosts:\n  build1:\n    destination: another\n"), 0o700))
+	r = run("list", "--hosts").want(t, fail.TimedOut, "build1 is unreachable")
+	rig.Equal(t, r.out, "", "rows of another place")
+}
