@@ -56,20 +56,6 @@ func TestLastErrorOfTheAPI(t *testing.T) {
 	}
 }
 
-// After a start that failed, the record is as it was before, and session shows the end of that start.
-func TestLastEndIsThatOfAFailedStart(t *testing.T) {
-	m := standIn(t)
-	m.OK("spawn", "alpha")
-	m.WaitState("alpha", "idle")
-	m.OK("stop", "alpha")
-	dying := m.Script(`case "$*" in *--version*) exec ` + m.Variable("NBS_CLAUDE") + ` --version;; esac; echo "no room for me"; exit 7`)
-	r := m.NBSWith([]string{"NBS_CLAUDE=" + dying}, "resume", "alpha")
-	m.Check(r.Code != 0, "%s", r)
-	m.MustSay(m.OK("session", "alpha"), ", code 7, after ", "no room for me")
-	m.OK("resume", "alpha")
-	m.WaitState("alpha", "idle")
-}
-
 // A kill does not end all threads at one moment. A process whose first thread is a zombie has
 // ended, though others are still on their way out.
 func TestZombieLeaderIsGone(t *testing.T) {

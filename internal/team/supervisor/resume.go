@@ -321,11 +321,8 @@ func (s *Supervisor) restore(ctx context.Context, before, failed agent.Record) e
 		if !observe.SameStart(r.Process, failed.Process) {
 			return agent.ErrSuperseded
 		}
-		seen, exit := r.TranscriptSeen, r.ExitOf(failed.Process.Invocation)
+		seen := r.TranscriptSeen
 		*r = before
-		if exit != nil {
-			r.AddExit(*exit) // session shows why it failed
-		}
 		if r.SessionID == failed.SessionID && r.TranscriptSeen.IsZero() {
 			r.TranscriptSeen = seen // what was seen on disk stays recorded
 		}
