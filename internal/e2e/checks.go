@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -38,6 +39,14 @@ func (m *Team) OK(args ...string) string {
 		m.Fatalf("nbs-worker %q: %s", args, r)
 	}
 	return r.Stdout
+}
+
+// StartAsking runs a spawn of an agent that asks in its first turn. Whether its start already meets the question is a race.
+func (m *Team) StartAsking(args ...string) {
+	m.Helper()
+	if r := m.NBS(args...); r.Code != 0 && fail.Kind(r.Code) != fail.Held {
+		m.Fatalf("nbs-worker %q: %s", args, r)
+	}
 }
 
 // Refused runs a command that must end with the code and say the words on stderr.

@@ -130,7 +130,7 @@ func TestRecoverAfterAReboot(t *testing.T) {
 func TestRecoverLeavesAloneWhatMustNotBeTouched(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "works", "--model", "sonnet", "--prompt", "[[delay 10m]] hello")
-	m.OK("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"touch `+m.Dir+`/ran","description":"w"}]]`)
+	m.StartAsking("spawn", "asks", "--model", "sonnet", "--permission-mode", "default", "--prompt", `[[tool Bash {"command":"touch `+m.Dir+`/ran","description":"w"}]]`)
 	m.OK("spawn", "fell", "--model", "sonnet")
 	asks := m.WaitState("asks", "waiting")
 	works := m.Session("works")
