@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
@@ -48,4 +49,13 @@ func TestTheLastViewIsOfItsPlace(t *testing.T) {
 	rig.Must(t, os.WriteFile(dir+"/config/nbs-worker/hosts.yaml", []byte("version: 1\nhosts:\n  build1:\n    destination: another\n"), 0o700))
 	r = run("list", "--hosts").want(t, fail.TimedOut, "build1 is unreachable")
 	rig.Equal(t, r.out, "", "rows of another place")
+}
+
+// What waits for an agent goes with it when it moves. A message after that would stay behind.
+func TestNoMessageIsKeptForAnAgentThatLeaves(t *testing.T) {
+	leaving := uitest.Record("alpha")
+	leaving.Move = &agent.HostMove{ID: agent.NewMoveID(), To: "build1", Command: "nbs-worker move alpha --to build1"}
+	t.Chdir(newProject(t, leaving))
+	run("send", "alpha", "--queue", "hello").want(t, fail.Conflict, "it is being moved to build1")
+	rig.Equal(t, run("outbox", "list", "alpha").want(t, 0).out, "", "what waits")
 }

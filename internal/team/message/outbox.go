@@ -49,6 +49,9 @@ func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Rec
 		return receipt, err
 	}
 	receipt.Handle = r.Handle
+	if r.IsLeaving() { // what waits for it has been copied already
+		return receipt, fail.Errorf(fail.Conflict, "%s", r.Leaves())
+	}
 	e, err := s.project.Store.Outbox(r.Handle).Add(ctx, queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Waiting})
 	if err != nil {
 		return receipt, err
