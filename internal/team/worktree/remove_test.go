@@ -156,7 +156,7 @@ func TestWhatCannotBeKeptIsFoundBefore(t *testing.T) {
 	err := w.removal().Check(t.Context())
 	rig.Check(t, err != nil && strings.Contains(err.Error(), `2 folders are repositories of their own: "build/more", "build/other"; 1 name is neither a file nor a link: "build/fifo"`), "%v", err)
 	rig.Same(t, "hints", []string{
-		"to see them: git -C " + human.ShellWord(w.tree.Path) + " status", "move it out of " + human.ShellWord(w.tree.Path) + ", or delete it: no commit can keep it",
+		"to see them: git -C " + human.ShellWord(w.tree.Path) + " status; then commit them, or delete those that are not needed", "move it out of " + human.ShellWord(w.tree.Path) + ", or delete it: no commit can keep it",
 	}, fail.HintsOf(err))
 }
 
