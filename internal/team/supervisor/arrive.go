@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/store/moves"
 	"nbs-worker/internal/team/worktree"
 )
 
@@ -123,6 +124,22 @@ func (s *Supervisor) LandTree(ctx context.Context, r *agent.Record, cargo worktr
 		r.Cwd = tree.Path
 	}
 	return branch, nil
+}
+
+// noteArrival notes that an agent which is about to go has arrived here by a move, if a killed call has not noted it.
+// Without the note, the same move would bring the agent here again.
+func (s *Supervisor) noteArrival(r *agent.Record) error {
+	if r.Move == nil || r.IsLeaving() {
+		return nil
+	}
+	has, err := s.Project.Store.Moves().Get(r.Move.ID)
+	if err != nil || has.State != "" {
+		return err
+	}
+	return s.Project.Store.Moves().Put(moves.Note{
+		ID: r.Move.ID, Handle: r.Handle, SessionID: r.SessionID, State: moves.Arrived,
+		Command: "nbs-worker session " + string(r.Handle), At: s.Project.Now(),
+	})
 }
 
 // Arrived starts an agent that has come from another machine, if it ran there. It forgets that with the start, so that a

@@ -79,6 +79,9 @@ func (s *Supervisor) Depart(ctx context.Context, handle agent.Handle, m agent.Ho
 			return errors.Join(err, errLeaving(&before))
 		}
 	}
+	if err := s.noteArrival(&before); err != nil {
+		return err
+	}
 	runs := s.Project.LookAt(ctx, before).Status.Running()
 	ended := context.WithoutCancel(ctx)
 	r, err := s.Project.Store.Update(ended, handle, func(r *agent.Record) error {

@@ -83,6 +83,9 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 		}
 	}
 	stopped, err := s.stop(ctx, handle, s.Caller.CheckDismiss, func(*agent.Record) {})
+	if err == nil {
+		err = s.noteArrival(&stopped.Record)
+	}
 	if err != nil {
 		return stopped, err
 	}
