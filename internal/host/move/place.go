@@ -19,6 +19,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"nbs-worker/internal/agent"
@@ -119,13 +120,15 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if o.Trust {
 		arrive = append(arrive, "--trust")
 	}
-	if err := call(ctx, o.To, nil, &done.Settled, arrive...); err != nil {
+	err = call(ctx, o.To, nil, &done.Settled, arrive...)
+	if done.Record.Handle == "" {
+		if err == nil { // it was dismissed there, or has moved on
+			err = fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
+		}
 		return done, err
 	}
-	if done.Record.Handle == "" { // it was dismissed there, or has moved on
-		return done, fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
-	}
-	return done, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done")
+	// It has arrived, even if it could not be started.
+	return done, errors.Join(err, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done"))
 }
 
 func (o *Order) leave(ask *Ask) []string {
@@ -224,7 +227,11 @@ func (o *Order) carry(ctx context.Context, ask *Ask, have []byte) error {
 // call runs a command at a place, and reads its result.
 func call(ctx context.Context, at Place, in io.ReadSeeker, into any, args ...string) error {
 	var out bytes.Buffer
-	if err := at.Run(ctx, in, &out, args...); err != nil || into == nil {
+	err := at.Run(ctx, in, &out, args...)
+	if err != nil && into != nil {
+		_ = json.Unmarshal(out.Bytes(), into) // it may have done a part
+	}
+	if err != nil || into == nil {
 		return err
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {

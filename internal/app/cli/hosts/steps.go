@@ -3,6 +3,7 @@ package hosts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -199,9 +200,9 @@ func runArrive(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOp
 		a.Resume = &supervisor.Resume{Start: launch.Start{Wait: ui.ReadyWait, Patience: true, Trust: o.trust, Progress: f.Progress(handle)}}
 	}
 	settled, err := end(f, s).Arrive(ctx, a)
-	if err != nil {
+	if err != nil && settled.Record.Handle == "" {
 		return err
 	}
 	settled.Record.Exits = nil
-	return f.PrintJSON(settled)
+	return errors.Join(err, f.PrintJSON(settled)) // it has arrived, even if it could not be started
 }

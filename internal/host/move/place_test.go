@@ -1,0 +1,61 @@
+package move
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/moves"
+)
+
+// played is a machine that answers steps by their words.
+type played struct {
+	answers map[string]string
+	fails   map[string]error
+	asked   []string
+}
+
+func (p *played) Run(_ context.Context, _ io.ReadSeeker, out io.Writer, args ...string) error {
+	line := strings.Join(args, " ")
+	p.asked = append(p.asked, line)
+	for words, text := range p.answers {
+		if strings.HasPrefix(line, words) {
+			_, _ = io.WriteString(out, text)
+		}
+	}
+	for words, err := range p.fails {
+		if strings.HasPrefix(line, words) {
+			return err
+		}
+	}
+	return nil
+}
+
+// An agent that arrives and cannot be started has arrived: the machine that it left is told so, and advises no move.
+func TestAnArrivalThatCannotStartIsAnArrival(t *testing.T) {
+	t.Parallel()
+	const id = "0b6c2d3e-6a0f-4a57-9c52-0a9a3f0d9b11"
+	text := func(value any) string {
+		text, err := json.Marshal(value)
+		rig.Must(t, err)
+		return string(text)
+	}
+	alice := agent.Record{Spec: agent.Spec{Handle: "alice"}}
+	from := &played{answers: map[string]string{
+		"host give":  text(Ask{Format: format, State: moves.Left, Place: "build1", ID: id, Digest: "d", Record: alice}),
+		"host leave": text(Gone{}),
+	}}
+	unready := errors.New("claude is not logged in")
+	to := &played{answers: map[string]string{"host arrive": text(Settled{Record: alice})}, fails: map[string]error{"host arrive": unready}}
+	_, err := Run(t.Context(), Order{
+		From: from, To: to, FromName: "laptop", ToName: "build1", Handle: "alice", Tell: func(string) {}, Note: func(string) {},
+	})
+	rig.Check(t, errors.Is(err, unready), "%v", err)
+	rig.Check(t, slices.Contains(from.asked, "host leave alice --id "+id+" --done"), "the machine that it left was asked: %q", from.asked)
+}
