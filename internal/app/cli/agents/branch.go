@@ -8,8 +8,8 @@ import (
 	"nbs-worker/internal/team/inspect"
 )
 
-// placeOf returns a function for where an agent works, in a list: the branch of its worktree or, if that is the usual one
-// of its handle or there is none, the folder.
+// placeOf returns a function for where an agent works, in a list: the branch of its worktree, or the folder if it has no
+// worktree or the usual branch of its handle.
 func placeOf(project string) func(*inspect.Row) string {
 	branches := map[string]string{}
 	return func(row *inspect.Row) string {

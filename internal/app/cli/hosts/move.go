@@ -45,7 +45,7 @@ the new folder.
 
 The agent is always at one machine only. If move was interrupted or killed, the same command
 completes it, and doctor at both machines names that command. Until then the agent cannot be
-started. While it has not left, --cancel keeps it where it is. Costs and budgets are counted anew
+started. While it has not left, --cancel keeps it where it is. Costs and budgets begin at zero
 where it arrives, and team.yaml may still name it here.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker move theologian --to build1
