@@ -135,11 +135,9 @@ func (l *Link) connected(ctx context.Context) (*conn, error) {
 			return l.conn, nil
 		}
 	}
-	if l.Limits.Contact > 0 {
-		var leave context.CancelFunc
-		ctx, leave = context.WithTimeout(ctx, l.Limits.Contact)
-		defer leave()
-	}
+	const greeting = 2 * time.Minute // a network that takes seconds each way is slow, and not dead
+	ctx, leave := context.WithTimeout(ctx, greeting)
+	defer leave()
 	c, err := dial(ctx, l.Host, l.Log)
 	if err != nil {
 		return nil, err
