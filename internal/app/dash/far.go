@@ -112,7 +112,7 @@ func byHand(err error) bool {
 	return fail.KindOf(err) == fail.Unfit
 }
 
-// errFull ends a stream of which the host keeps a lot. Another one is begun then.
+// errFull ends a stream when the host has kept much of its output. Another stream begins then.
 var errFull = errors.New("the stream is long enough")
 
 // follow takes the rows of the host for as long as it answers, and returns whether it did.

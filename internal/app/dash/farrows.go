@@ -100,7 +100,7 @@ func (r *farRows) take(line []byte, at time.Time) {
 	r.asOf = at
 }
 
-// set takes a row. One that cannot be read is none.
+// set takes a row. It ignores a row that cannot be read.
 func (r *farRows) set(text json.RawMessage, at time.Time) {
 	var one struct {
 		wire.Agent

@@ -130,12 +130,12 @@ func (s *shown) isUnreachable() bool {
 	return is || errors.Is(s.err, context.DeadlineExceeded)
 }
 
-// trouble says that a host did not answer, or what is wrong.
+// trouble says that a host did not answer, or what is wrong there.
 func (s *shown) trouble() string {
 	if s.isUnreachable() {
-		return "unreachable: " + reason(s.err)
+		return s.host + " is unreachable: " + reason(s.err)
 	}
-	return s.err.Error()
+	return s.host + ": " + s.err.Error()
 }
 
 // printShown prints what a place shows: on a terminal below its name, in a pipe with the name before each line.
@@ -144,7 +144,9 @@ func printShown(f *ui.Factory, s shown) {
 	title := cmp.Or(s.host, "here")
 	if !f.Streams.OutTTY {
 		if s.err != nil {
-			f.Say("%s is %s", title, strings.TrimPrefix(s.trouble(), title+" is "))
+			f.Say("%s", s.trouble())
+		}
+		if s.isUnreachable() {
 			title += " (unreachable, as of " + s.at.UTC().Format(time.RFC3339) + ")"
 		}
 		for line := range strings.Lines(string(s.text)) {
@@ -153,8 +155,8 @@ func printShown(f *ui.Factory, s shown) {
 		return
 	}
 	if s.err != nil {
-		title += ": " + s.trouble()
-		if !s.at.IsZero() {
+		title = s.trouble()
+		if s.isUnreachable() && !s.at.IsZero() {
 			title += "; as it was " + human.Ago(s.at, f.Now())
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"nbs-worker/internal/team/attention"
 )
 
-// nobody is the error of next, here and at a host.
-const nobody = "nobody needs you"
+// noNeed is the error of next, here and at a host.
+const noNeed = "nobody needs you"
 
 // needy is the agent that has needed a person longest at one place.
 type needy struct {
@@ -39,7 +39,7 @@ func (v *verb) next(ctx context.Context, f *ui.Factory) error {
 		return err
 	}
 	if len(all) == 0 {
-		return fail.Errorf(fail.NotFound, "%s", nobody)
+		return fail.Errorf(fail.NotFound, "%s", noNeed)
 	}
 	first := slices.MinFunc(all, compare)
 	prints, _ := v.cmd.Flags().GetBool("print")
@@ -64,12 +64,12 @@ func (s *shown) needy(f *ui.Factory) (one needy, is bool) {
 	}
 	switch {
 	case s.err != nil:
-		f.Say("%s is %s", place, strings.TrimPrefix(s.trouble(), place+" is "))
+		f.Say("%s", s.trouble())
 	case s.code != 0:
 		var said wire.Failure
 		if json.Unmarshal(firstLine(s.said), &said) != nil {
 			f.Say("%s: next ended with %d", place, s.code)
-		} else if !strings.Contains(said.Error.Message, nobody) {
+		} else if !strings.Contains(said.Error.Message, noNeed) {
 			f.Say("%s: %s", place, said.Error.Message)
 		}
 	default:
