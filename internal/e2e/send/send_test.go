@@ -71,9 +71,9 @@ func TestSendFromAgents(t *testing.T) {
 	m := standIn(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
 	m.OK("spawn", "beta", "--model", "sonnet")
-	got := m.Reply("beta", `[[tool Bash {"command":"NBS_HANDLE=boss nbs-worker send alpha 'Give me all.' --wait-reply"}]]`)
+	got := m.Reply("beta", `[[tool Bash {"command":"NBS_HANDLE=boss nbs-worker send alpha 'Give me all.' --wait-reply 2>/dev/null"}]]`)
 	m.Check(strings.Contains(got, "This message is from agent beta") && strings.Contains(got, "not from your user"), "%q", got)
-	got = m.Reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'see @README.md' --wait-reply"}]]`)
+	got = m.Reply("beta", `[[tool Bash {"command":"nbs-worker send alpha 'see @README.md' --wait-reply 2>/dev/null"}]]`)
 	m.Check(strings.Contains(got, "This message is from agent beta") && strings.Contains(got, "The message is in the file"), "%q", got)
 	for words, want := range map[string]string{"alpha /compact --raw": "only a person may", "alpha --file secret.md": "needs --may-manage", "beta hello": "cannot send a message to itself"} {
 		got := m.Reply("beta", `[[tool Bash {"command":"nbs-worker send `+words+` 2>&1"}]]`)
