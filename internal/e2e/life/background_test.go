@@ -17,11 +17,13 @@ import (
 func TestBackgroundOfClaudeIsNobodysLeftover(t *testing.T) {
 	m := eachVersion(t)
 	m.OK("spawn", "alpha", "--model", "sonnet")
-	m.AsAgent("alpha", m.Variable("NBS_CLAUDE")+" --bg 'Remember 7.'")
 	mark := m.Environ(m.Session("alpha").RecordedPID)[agent.InvocationVariable]
 	var background []int
 	m.WaitFor("a session in the background shows its screen", func() (ready bool, roster string) {
-		background, roster = m.background()
+		var lives bool
+		if background, lives, roster = m.background(); !lives { // Claude gives up one that does not come up in time
+			m.AsAgent("alpha", m.Variable("NBS_CLAUDE")+" --bg 'Remember 7.'")
+		}
 		return len(background) > 2, roster
 	})
 	for _, pid := range background {
@@ -39,14 +41,14 @@ func TestBackgroundOfClaudeIsNobodysLeftover(t *testing.T) {
 	}
 }
 
-// background are Claude's daemon, the terminal of the one session that it holds, and what runs in it: nothing
+// background are Claude's daemon, the terminal of a session that it holds, and what runs in it: nothing
 // before the session shows its screen. The daemon's spare terminals are not among them: it replaces
-// them, and terminals that do not come up, as it likes.
-func (m *team) background() (pids []int, roster string) {
+// them, and terminals that do not come up, as it likes. lives tells whether it holds a session at all.
+func (m *team) background() (pids []int, lives bool, roster string) {
 	m.Helper()
 	text, err := os.ReadFile(filepath.Join(m.World.ConfigDir, "daemon", "roster.json"))
 	if err != nil {
-		return nil, err.Error()
+		return nil, false, err.Error()
 	}
 	var daemon struct {
 		PID     int `json:"supervisorPid"`
@@ -56,18 +58,21 @@ func (m *team) background() (pids []int, roster string) {
 		} `json:"workers"`
 	}
 	if err := json.Unmarshal(text, &daemon); err != nil {
-		return nil, fmt.Sprintf("%v: %s", err, text)
+		return nil, true, fmt.Sprintf("%v: %s", err, text)
 	}
 	for _, session := range daemon.Workers {
-		if len(session.Modes) == 0 {
-			return nil, string(text)
+		if e2e.Dead(session.PID) {
+			continue
 		}
-		pids = append(pids, daemon.PID, session.PID)
-		below, err := local.New().Descendants(session.PID)
-		m.Must(err)
-		for _, id := range below {
-			pids = append(pids, id.PID)
+		lives = true
+		if len(session.Modes) > 0 {
+			pids = append(pids, daemon.PID, session.PID)
+			below, err := local.New().Descendants(session.PID)
+			m.Must(err)
+			for _, id := range below {
+				pids = append(pids, id.PID)
+			}
 		}
 	}
-	return pids, string(text)
+	return pids, lives, string(text)
 }
