@@ -55,7 +55,7 @@ func newFeed(h Host, changed chan<- struct{}) *feed {
 	f.farRows = newFarRows(h.Name, h.Words)
 	last := h.Views.Last(f.list())
 	_ = f.replace([]byte(last.Text), last.At) // or it has shown none
-	f.trouble = "connecting"
+	f.trouble, f.coming = "connecting", true
 	return f
 }
 

@@ -34,6 +34,7 @@ type farRows struct {
 	meantime [][]byte // lines that have come since that began
 	trouble  string
 	asOf     time.Time // the rows were true
+	coming   bool      // the host has not answered yet, and has not failed to
 }
 
 // farRow is a row, and the JSON that it was made of.
@@ -84,7 +85,7 @@ func (r *farRows) replace(text []byte, at time.Time) error {
 	for _, one := range append(listed, agent.Mapped(r.meantime, func(line []byte) json.RawMessage { return line })...) {
 		r.set(one, at)
 	}
-	r.trouble, r.asOf = "", at
+	r.trouble, r.asOf, r.coming = "", at, false
 	return nil
 }
 
@@ -197,6 +198,7 @@ func (r *farRows) asked(project string, text []byte) error {
 func (r *farRows) lose(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.coming = false
 	if un, is := errors.AsType[*link.Unreachable](err); is {
 		r.trouble = "unreachable: " + un.Words()
 	} else if errors.Is(err, context.DeadlineExceeded) {
@@ -233,7 +235,7 @@ func (r *farRows) shown() (rows []Row, place Place) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, Place{Host: r.host, Trouble: r.trouble, AsOf: r.asOf}
+	return rows, Place{Host: r.host, Trouble: r.trouble, AsOf: r.asOf, Coming: r.coming}
 }
 
 // view returns the rows as list prints them.

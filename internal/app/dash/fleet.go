@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -83,7 +84,7 @@ func (f *Fleet) Await(ctx context.Context) error {
 	case <-time.After(together):
 	}
 	leave()
-	if err := <-came; err != nil && ctx.Err() == nil && here.Err() == nil {
+	if err := <-came; !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return ctx.Err()

@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -28,6 +29,7 @@ const (
 
 // Key takes a key by its name: "j", "enter", "ctrl+c". It returns what is to be done.
 func (m Model) Key(key string) (Model, []Deed) {
+	m.touched = true
 	if key == "ctrl+c" {
 		return m, []Deed{{Kind: Quit}}
 	}
@@ -116,6 +118,7 @@ func (m Model) moved(next Model) (Model, []Deed) {
 func (m Model) Click(y int) (Model, []Deed) {
 	const above = 2 // the header, and the names of the columns
 	line := m.firstLine() + y - above
+	m.touched = true
 	if m.mode != browsing || y < above || y >= above+m.tableHeight() || line >= len(m.lines) || m.lines[line].at < 0 {
 		return m, nil
 	}
@@ -124,6 +127,7 @@ func (m Model) Click(y int) (Model, []Deed) {
 
 // Wheel takes a turn of the wheel, by a number of rows.
 func (m Model) Wheel(by int) (Model, []Deed) {
+	m.touched = true
 	if m.mode != browsing {
 		return m, nil
 	}
@@ -142,9 +146,16 @@ func (m Model) nextNeed() Model {
 	return m
 }
 
+// reading is how long it takes to see that something else is on the screen.
+const reading = time.Second
+
 // act does what a key means for the selected agent.
 func (m Model) act(r *Row, key string) (Model, []Deed) {
 	handle := string(r.Handle)
+	if m.Now.Sub(m.movedAt) < reading && slices.Contains([]string{"enter", "r", "R", "x", "i"}, key) {
+		m.said = r.name() + " has just been selected here: press the key again if you mean it"
+		return m, nil
+	}
 	switch key {
 	case "enter":
 		return m, []Deed{{Kind: Visit, Who: r.Who, Args: []string{"attach", handle}}}
@@ -182,7 +193,6 @@ func (m Model) act(r *Row, key string) (Model, []Deed) {
 
 // decide answers the request that the screen shows, and no other. One that has just come was not read yet.
 func (m Model) decide(r *Row, allow bool) (Model, []Deed) {
-	const reading = time.Second
 	switch {
 	case r.Ask == nil:
 		m.said = "nothing is asked here that a key answers; enter goes to the terminal"
@@ -216,8 +226,10 @@ func (m Model) run(r *Row, verb string, args ...string) (Model, []Deed) {
 
 // runAbout is run for the agent that the keys before were for. If it has gone, no other one takes its place.
 func (m Model) runAbout(verb string, args ...string) (Model, []Deed) {
-	if r := m.Selected(); r != nil && r.Who == m.about {
-		return m.run(r, verb, args...)
+	for i := range m.sight.Rows {
+		if r := &m.sight.Rows[i]; r.Who == m.about {
+			return m.run(r, verb, args...)
+		}
 	}
 	m.said, m.failed = m.about.name()+" is gone; nothing was done", true
 	return m, nil

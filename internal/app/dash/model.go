@@ -29,6 +29,8 @@ type Model struct {
 
 	askedAt time.Time // when the request on the screen became another one, without a key
 	looked  bool      // there was a look
+	touched bool      // the user has pressed a key, or used the mouse
+	movedAt time.Time // when another agent was selected, without a key
 	alarm   bool      // an agent has begun to need a person
 
 	running map[Who]string // the verb that runs, by agent
@@ -65,7 +67,8 @@ const (
 	approving  // y approves a request that is not shown whole; its id is the input
 )
 
-// Look takes a new look at the agents. The selection stays at its agent, or where that agent was.
+// Look takes a new look at the agents. The selection stays at its agent, or where that agent was. While hosts answer for
+// the first time it is the first row, until a key is pressed: which of them is the first to answer does not matter then.
 func (m Model) Look(sight Sight) Model {
 	before, shown := m.sight, m.shownAsk()
 	order(sight.Rows, m.sorting, m.Grouped)
@@ -74,7 +77,14 @@ func (m Model) Look(sight Sight) Model {
 	if sight.Trouble != "" && sight.Trouble != before.Trouble {
 		m.said, m.failed = sight.Trouble, true
 	}
+	selected := m.selected
+	if !m.touched && before.isArriving() {
+		m.selected, m.at = Who{}, 0
+	}
 	m = m.refilter()
+	if m.looked && m.selected != selected {
+		m.movedAt = m.Now
+	}
 	if now := m.shownAsk(); m.looked && now != "" && now != shown {
 		m.askedAt = m.Now
 	}

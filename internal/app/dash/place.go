@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"slices"
 	"time"
 
 	"nbs-worker/internal/human"
@@ -11,6 +12,7 @@ type Place struct {
 	Host    string
 	Trouble string    // why its rows are of another time, in words; "": they are true now
 	AsOf    time.Time // when they were true; zero: it has never shown any
+	Coming  bool      // it has not answered the dashboard yet, and has not failed to
 }
 
 // place returns what is known of a host; of this machine, that its rows are true.
@@ -31,6 +33,11 @@ func (s *Sight) hasRows(host string) bool {
 		}
 	}
 	return false
+}
+
+// isArriving reports whether a host has yet to answer.
+func (s *Sight) isArriving() bool {
+	return slices.ContainsFunc(s.Places, func(p Place) bool { return p.Coming })
 }
 
 // heading returns the line above the rows of a group.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // desk runs a command on the tmux server in which a person has a terminal.
@@ -37,9 +38,11 @@ func TestDashOfAllHosts(t *testing.T) {
 	f.OK("wait", "alice@build1", "--for", "done") // screen would be a look
 	f.OK("spawn", "bob@build2")
 
+	h.machine.Network.Delay(300 * time.Millisecond) // build2 answers first
 	f.desk("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "-c", f.Dir, "-s", "desk", f.Worker+" dash --hosts; exec cat")
 	f.Cleanup(func() { f.desk("kill-server") })
 	f.shows("build1", "alice", "done", "build2", "bob")
+	h.machine.Network.Delay(0)
 	f.desk("send-keys", "-t", "=desk:", "s") // to alice, whose turn has ended
 	f.shows("send alice@build1:")
 	f.desk("send-keys", "-t", "=desk:", "What number?", "Enter")
