@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
@@ -25,6 +27,7 @@ type conn struct {
 	hi    hi
 	ended chan struct{} // closed when the connection has ended
 	err   error         // why; to be read then
+	quiet atomic.Int64  // nanoseconds in which the host sent or took nothing, so that the connection was ended
 
 	mu      sync.Mutex
 	streams map[uint32]*exchange
@@ -48,9 +51,9 @@ func (x *exchange) print(to io.Writer, text []byte) {
 	}
 }
 
-// dial starts ssh and waits until the host has greeted. log gets what ssh writes to stderr. Errors: those of
-// [unreachable]; Unfit if the programs cannot speak with each other.
-func dial(ctx context.Context, h host.Host, log io.Writer) (*conn, error) {
+// dial starts ssh and waits until the host has greeted. log gets what ssh writes to stderr. A host that is silent for too
+// long is left. Errors: those of [unreachable]; Unfit if the programs cannot speak with each other.
+func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration) (*conn, error) {
 	c := &conn{host: h, ended: make(chan struct{}), streams: map[uint32]*exchange{}}
 	argv := Command(h, "host", "serve")
 	c.ssh = exec.Command(argv[0], argv[1:]...) //nolint:noctx // close ends it
@@ -69,7 +72,8 @@ func dial(ctx context.Context, h host.Host, log io.Writer) (*conn, error) {
 	}
 	c.in, c.out.to = in, in
 	greeted := make(chan error, 1)
-	go c.read(bufio.NewReader(out), greeted)
+	heard := &hearing{Reader: out}
+	go c.read(bufio.NewReader(heard), greeted)
 	select {
 	case <-ctx.Done():
 		c.close()
@@ -82,8 +86,26 @@ func dial(ctx context.Context, h host.Host, log io.Writer) (*conn, error) {
 		err = fail.Errorf(fail.Unfit, "%s has nbs-worker %s, which this one cannot speak with", h.Name, c.hi.Version).
 			Hint("nbs-worker host add %s %s --install", h.Name, h.Destination)
 	}
+	if err == nil && c.hi.Beats {
+		go c.keepAlive(heard, silence)
+	}
 	return c, err
 }
+
+// keepAlive sends beats, and ends the connection if the host sends none, or takes nothing.
+func (c *conn) keepAlive(heard *hearing, silence time.Duration) {
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	go func() { <-c.ended; leave() }()
+	go c.out.sendBeats(ctx, silence)
+	if quiet := awaitSilence(ctx, silence, &heard.quiet, &c.out.busy); quiet > 0 {
+		c.quiet.Store(int64(quiet))
+		c.close()
+	}
+}
+
+// wasted returns how long the connection was useless before it was ended for that.
+func (c *conn) wasted() time.Duration { return time.Duration(c.quiet.Load()) }
 
 // read takes what the host sends until the connection ends.
 func (c *conn) read(from *bufio.Reader, greeted chan<- error) {
@@ -104,6 +126,8 @@ func (c *conn) read(from *bufio.Reader, greeted chan<- error) {
 	_ = c.ssh.Wait()
 	said := c.said.String()
 	switch code := c.ssh.ProcessState.ExitCode(); {
+	case c.wasted() > 0:
+		c.err = unreachableFor(TimedOut, c.host, "")
 	case wasGreeted && !ReasonOf(said).Passes():
 		c.err = unreachableFor(Cut, c.host, said)
 	case !wasGreeted && (code == notFound || code == notRun):
@@ -163,7 +187,7 @@ func (c *conn) take(f frame) error {
 		}
 		c.drop(f.stream)
 		x.answered <- a
-	case hello, ask, data, dataEnd, interrupt: // not from a host
+	case hello, ask, data, dataEnd, interrupt, beat: // not for an exchange
 	}
 	return nil
 }

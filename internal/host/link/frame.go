@@ -29,12 +29,14 @@ const (
 	stdout                    // host: bytes
 	stderr                    // host: bytes
 	ended                     // host: an answer, as JSON; the last frame of a stream
+	beat                      // both, from time to time: the sender lives
 )
 
 // hi is what a host says of itself.
 type hi struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of its program
+	Beats    bool   `json:"beats"`
 }
 
 // question asks for a request to be done, or for what became of it.
@@ -85,8 +87,9 @@ func readFrame(in *bufio.Reader) (f frame, err error) {
 
 // writer writes frames. It may be used by several goroutines.
 type writer struct {
-	mu sync.Mutex
-	to io.Writer
+	mu   sync.Mutex
+	to   io.Writer
+	busy stopwatch // while the other side has not taken a frame
 }
 
 func (w *writer) send(f frame) error {
@@ -96,6 +99,8 @@ func (w *writer) send(f frame) error {
 	binary.BigEndian.PutUint32(text[5:], uint32(len(f.text))) //nolint:gosec // frames are small
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.busy.start()
+	defer w.busy.stop()
 	_, err := w.to.Write(append(text, f.text...))
 	return err
 }

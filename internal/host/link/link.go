@@ -7,6 +7,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -42,6 +43,7 @@ type Streams struct {
 type Limits struct {
 	Contact time.Duration // without any connection, after one was cut
 	Parting time.Duration // for the end of a command that was interrupted
+	Silence time.Duration // for any sign of life on a connection; 0: as usual
 }
 
 // Usual are the limits of a command that a person waits for.
@@ -95,7 +97,7 @@ func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err err
 			if a, err = c.do(ctx, hurry, x); err == nil {
 				return l.result(a, x.printed)
 			}
-			if x.OutAt+x.ErrAt > had || time.Since(began) > l.Limits.Contact {
+			if x.OutAt+x.ErrAt > had || time.Since(began)-c.wasted() > l.Limits.Contact {
 				wait.reached()
 			}
 		}
@@ -138,7 +140,7 @@ func (l *Link) connected(ctx context.Context) (*conn, error) {
 	const greeting = 2 * time.Minute // a network that takes seconds each way is slow, and not dead
 	ctx, leave := context.WithTimeout(ctx, greeting)
 	defer leave()
-	c, err := dial(ctx, l.Host, l.Log)
+	c, err := dial(ctx, l.Host, l.Log, cmp.Or(l.Limits.Silence, silence))
 	if err != nil {
 		return nil, err
 	}

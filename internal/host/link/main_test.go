@@ -47,6 +47,7 @@ func withSSH(m *testing.M) int {
 for word; do destination=$last; last=$word; done
 if test -e "$destination/refused"; then echo "$destination: Permission denied (publickey)." >&2; exit 255; fi
 if test -e "$destination/down"; then echo "ssh: connect to host x port 22: Connection refused" >&2; exit 255; fi
+if test -e "$destination/stuck"; then NBS_TEST_ROLE=stuck exec ` + self + `; fi
 if test -e "$destination/bare"; then echo "env: nbs-worker: Datei oder Verzeichnis nicht gefunden" >&2; exit 127; fi
 echo "a line of the shell's own"; echo ".bashrc: fortune: command not found" >&2
 XDG_STATE_HOME=$destination NBS_TEST_ROLE=host exec ` + self + "\n"
@@ -60,6 +61,10 @@ XDG_STATE_HOME=$destination NBS_TEST_ROLE=host exec ` + self + "\n"
 }
 
 func playHost() {
+	if os.Getenv("NBS_TEST_ROLE") == "stuck" {
+		playStuck()
+		return
+	}
 	self, _ := os.Executable()
 	s := Server{Jobs: hostJobs(os.Getenv("XDG_STATE_HOME")), Machine: local.New(), Program: self, Version: "1"}
 	_ = s.Serve(context.Background(), os.Stdin, os.Stdout)

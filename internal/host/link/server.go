@@ -24,6 +24,7 @@ type Server struct {
 	Machine *machine.Machine
 	Program string // this one; it runs each job, by host job ID
 	Version string
+	Silence time.Duration // after which a client is taken for gone; 0: as usual
 }
 
 // session is one connection of a server.
@@ -32,21 +33,37 @@ type session struct {
 	out    writer
 	inputs sync.Map // by stream: the *io.PipeWriter of a request's stdin
 	jobs   sync.Map // by stream: the *jobs.Job
+	heard  *hearing
+	beats  sync.Once
+	silent chan struct{} // closed when the client is taken for gone
 }
 
-// Serve answers on a connection until its client leaves. What it has begun goes on.
+// Serve answers on a connection until its client leaves, or is gone. What it has begun goes on.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	c := &session{Server: s, out: writer{to: out}}
+	c := &session{Server: s, out: writer{to: out}, heard: &hearing{Reader: in}, silent: make(chan struct{})}
 	go s.sweep(ctx)
 	if _, err := fmt.Fprintln(out, greeting); err != nil {
 		return err
 	}
-	if err := c.out.sendJSON(hello, 0, hi{Protocol, s.Version}); err != nil {
+	if err := c.out.sendJSON(hello, 0, hi{Protocol, s.Version, true}); err != nil {
 		return err
 	}
-	for lines := bufio.NewReader(in); ; {
+	go c.out.sendBeats(ctx, c.patience())
+	left := make(chan error, 1)
+	go func() { left <- c.listen(ctx) }()
+	select {
+	case err := <-left:
+		return err
+	case <-c.silent:
+		return fail.Errorf(fail.TimedOut, "the other machine is silent")
+	}
+}
+
+// listen takes frames until the client leaves.
+func (c *session) listen(ctx context.Context) error {
+	for lines := bufio.NewReader(c.heard); ; {
 		f, err := readFrame(lines)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -57,6 +74,15 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+func (s *Server) patience() time.Duration { return cmp.Or(s.Silence, silence) }
+
+// watch ends the connection when the client has sent nothing for too long.
+func (c *session) watch(ctx context.Context) {
+	if awaitSilence(ctx, c.patience(), &c.heard.quiet) > 0 {
+		close(c.silent)
 	}
 }
 
@@ -104,6 +130,8 @@ func (c *session) take(ctx context.Context, f frame) error {
 		if job, is := c.jobs.Load(f.stream); is {
 			c.interrupt(job.(*jobs.Job))
 		}
+	case beat:
+		c.beats.Do(func() { go c.watch(ctx) })
 	case hello, stdout, stderr, ended: // not from a client
 	}
 	return nil
