@@ -28,22 +28,32 @@ const (
 	afterItsEnd = time.Second
 )
 
-// Once runs nbs-worker at a host by a connection of its own, in the home folder there, and waits for its end. Errors:
-// those of an unreachable host, also if it has no nbs-worker; TimedOut when the context's time is over.
+// A program at a host has stepLimit, and longer for what is sent to it: a slow network takes slowest bytes a second.
+const (
+	stepLimit = 2 * time.Minute
+	slowest   = 32 << 10
+)
+
+// Once runs nbs-worker at a host by a connection of its own, in the home folder there, and waits for its end, for at most
+// two minutes. Errors: those of an unreachable host, also if it has no nbs-worker; TimedOut.
 func Once(ctx context.Context, h host.Host, words ...string) (Answer, error) {
-	answer, err := once(ctx, h, Command(h, words...), nil)
+	answer, err := once(ctx, h, stepLimit, Command(h, words...), nil)
 	if err == nil && (answer.Code == notFound || answer.Code == notRun) {
 		return Answer{}, unreachableFor(NoProgram, h, answer.Said)
 	}
 	return answer, err
 }
 
-// OncePlain is Once of another program, which may be missing: that is an exit code of 126 or 127.
-func OncePlain(ctx context.Context, h host.Host, stdin io.Reader, words ...string) (Answer, error) {
-	return once(ctx, h, Plain(h, words...), stdin)
+// OncePlain is Once of another program, which may be missing: that is an exit code of 126 or 127. It has longer for a large
+// stdin.
+func OncePlain(ctx context.Context, h host.Host, stdin []byte, words ...string) (Answer, error) {
+	limit := stepLimit + time.Duration(len(stdin)/slowest)*time.Second
+	return once(ctx, h, limit, Plain(h, words...), bytes.NewReader(stdin))
 }
 
-func once(ctx context.Context, h host.Host, argv []string, stdin io.Reader) (Answer, error) {
+func once(ctx context.Context, h host.Host, limit time.Duration, argv []string, stdin io.Reader) (Answer, error) {
+	ctx, leave := context.WithTimeout(ctx, limit)
+	defer leave()
 	var out bytes.Buffer
 	var said tail
 	ssh := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -51,7 +61,7 @@ func once(ctx context.Context, h host.Host, argv []string, stdin io.Reader) (Ans
 	ssh.WaitDelay = afterItsEnd // a child of ssh may keep the pipes open
 	err := ssh.Run()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return Answer{}, fail.Errorf(fail.TimedOut, "%w", &Unreachable{Host: h, Reason: TimedOut})
+		return Answer{}, unreachableFor(TimedOut, h, "")
 	}
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()

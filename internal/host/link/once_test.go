@@ -45,7 +45,7 @@ func TestWhyAHostCannotBeReached(t *testing.T) {
 
 func TestTheAnswerOfAProgram(t *testing.T) {
 	sshThat(t, `cat; echo wrong >&2; exit 5`)
-	answer, err := OncePlain(t.Context(), host.Host{Name: "b", Destination: "b"}, strings.NewReader("given"), "cat")
+	answer, err := OncePlain(t.Context(), host.Host{Name: "b", Destination: "b"}, []byte("given"), "cat")
 	rig.Must(t, err)
 	rig.Same(t, "the answer", Answer{Out: []byte("given"), Said: "wrong\n", Code: 5}, answer)
 }
@@ -62,8 +62,12 @@ func TestAMissingProgram(t *testing.T) {
 // An ssh that stays, and whose child keeps its pipes open, is left at the end of the time.
 func TestTheTimeOfAnSSHIsBounded(t *testing.T) {
 	sshThat(t, `sleep 5 & wait`)
-	ctx, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	h := host.Host{Name: "b", Destination: "b"}
+	const short = 50 * time.Millisecond
+	_, err := once(t.Context(), h, short, Command(h, "list"), nil)
+	rig.Check(t, fail.KindOf(err) == fail.TimedOut && len(fail.HintsOf(err)) == 1, "by its own limit: %v", err)
+	ctx, end := context.WithTimeout(t.Context(), short)
 	defer end()
-	_, err := Once(ctx, host.Host{Name: "b", Destination: "b"}, "list")
-	rig.Check(t, fail.KindOf(err) == fail.TimedOut, "%v", err)
+	_, err = Once(ctx, h, "list")
+	rig.Check(t, fail.KindOf(err) == fail.TimedOut, "by the caller's: %v", err)
 }

@@ -88,7 +88,7 @@ func (s Services) Enable(ctx context.Context) error {
 		answer, err := link.OncePlain(ctx, s.Host, nil, step.words...)
 		switch {
 		case err != nil:
-			return err
+			return fail.Errorf(fail.KindOf(err), "%s: %w", step.does, err)
 		case answer.Code == 126 || answer.Code == 127:
 			return fail.Errorf(fail.Unfit, "systemd does not run %s: there is no %s", s.Host.Name, step.words[0]).
 				Hint("have its own init run this at boot: nbs-worker --root %s recover --all", human.ShellWord(s.Root))

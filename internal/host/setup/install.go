@@ -92,7 +92,7 @@ const receive = `umask 077; set -e; mkdir -p "$HOME/.local/bin"; new=$(mktemp "$
 // Install copies a program to a host, and returns what it prints as its version there. Errors: those of an unreachable
 // host; Failed when it did not arrive, or does not run there: then an older one is as it was.
 func Install(ctx context.Context, h host.Host, p Program) (version string, err error) {
-	answer, err := link.OncePlain(ctx, h, bytes.NewReader(p.Text), "sh", "-c", receive, "sh", p.Sum)
+	answer, err := link.OncePlain(ctx, h, p.Text, "sh", "-c", receive, "sh", p.Sum)
 	if err != nil {
 		return "", err
 	}
