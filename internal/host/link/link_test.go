@@ -3,6 +3,8 @@ package link
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -138,6 +140,36 @@ func TestACommandWithoutAReader(t *testing.T) {
 	state, code, err := job.State()
 	rig.Must(t, err)
 	rig.Check(t, state == jobs.Ended && code == 130, "state %d, code %d", state, code)
+}
+
+// A command that follows something goes on when its reader has slept for longer than other commands wait for theirs.
+func TestAFollowerThatSlept(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	look := f.request(false, "stay")
+	begun, looked := make(chan struct{}), make(chan int, 1)
+	go func() {
+		code, err := f.Run(t.Context(), look, Streams{Out: &said{at: "staying", then: func() { close(begun) }}, Err: &said{}})
+		rig.Check(t, err == nil, "%v", err)
+		looked <- code
+	}()
+	<-begun
+	follow := f.request(false, "two-parts")
+	follow.Follow = true
+	out := &said{at: "first\n", then: func() {
+		f.become("down")
+		f.cut()
+		job, err := hostJobs(f.state).Find(look.ID)
+		rig.Check(t, err == nil, "%v", err)
+		rig.Check(t, job.AwaitEnd() == nil, "the look has no end")
+		rig.Check(t, os.Remove(filepath.Join(f.state, "down")) == nil, "it is still down")
+		f.open()
+	}}
+	code, err := f.Run(t.Context(), follow, Streams{Out: out, Err: &said{}})
+	rig.Must(t, err)
+	rig.Equal(t, code, 0, "its exit code")
+	rig.Equal(t, out.String(), "first\nsecond\n", "stdout")
+	rig.Equal(t, <-looked, 130, "the exit code of the look")
 }
 
 func TestAKilledCommandIsNotSaidToHaveEnded(t *testing.T) {

@@ -94,9 +94,9 @@ func playJob(id string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT)
 	defer stop()
-	const patience = 100 * time.Millisecond
+	const quicker = 600
 	if !job.Keep {
-		ctx = job.WhileRead(ctx, patience)
+		ctx = job.WhileRead(ctx, job.Patience()/quicker)
 	}
 	code := playCommand(ctx, state, job.Args)
 	if err := finish(code); err != nil {

@@ -48,6 +48,9 @@ const (
 	kept     = 24 * time.Hour
 	keptView = 10 * time.Minute
 	limit    = 4 << 20 // bytes of a request: the texts of a command line
+
+	patience       = time.Minute
+	followPatience = 24 * time.Hour // the user's other machine may sleep
 )
 
 // Drawer has the jobs of one user.
@@ -60,11 +63,20 @@ func Of(home trust.Home) *Drawer { return &Drawer{private.Tree(home.Path("jobs")
 type Request struct {
 	Folder string   `json:"folder"` // of the project; a relative one is below the home folder
 	Args   []string `json:"args"`
-	Keep   bool     `json:"keep"`  // the command goes on without a reader
-	Input  bool     `json:"input"` // it has a stdin
-	As     string   `json:"as"`    // the name that this machine has there
-	Width  int      `json:"width"` // of the terminal there, in columns; 0: none
+	Keep   bool     `json:"keep"`             // the command goes on without a reader
+	Follow bool     `json:"follow,omitempty"` // or at least for a day: it waits for something, or shows what comes
+	Input  bool     `json:"input"`            // it has a stdin
+	As     string   `json:"as"`               // the name that this machine has there
+	Width  int      `json:"width"`            // of the terminal there, in columns; 0: none
 	Color  bool     `json:"color"`
+}
+
+// Patience returns how long the command goes on without a reader, if it is not one to keep.
+func (r Request) Patience() time.Duration {
+	if r.Follow {
+		return followPatience
+	}
+	return patience
 }
 
 // Job is a request that this machine has taken.

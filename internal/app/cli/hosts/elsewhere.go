@@ -151,6 +151,7 @@ func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []str
 		l.Limits = link.Limits{Contact: patience}
 	}
 	r := link.NewRequest(h, v.keeps(f.Powers), args...)
+	r.Follow = v.follows()
 	r.Width, r.Color = streams.Width, streams.Color
 	of := link.Streams{Out: streams.Out, Err: streams.Err}
 	if in != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,9 +44,6 @@ func ownJobs() (*jobs.Drawer, error) {
 	home, err := trust.HomeOf(os.Environ())
 	return jobs.Of(home), err
 }
-
-// unread is how long a command that changes nothing goes on without a reader.
-const unread = time.Minute
 
 func newJobCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
@@ -93,7 +89,7 @@ func runJob(ctx context.Context, f *ui.Factory, id string) error {
 // executeJob runs the command of a job in its project's folder, and returns its exit code.
 func executeJob(ctx context.Context, f *ui.Factory, job *jobs.Job) int {
 	if !job.Keep {
-		ctx = job.WhileRead(ctx, unread)
+		ctx = job.WhileRead(ctx, job.Patience())
 	}
 	home, err := os.UserHomeDir()
 	if err == nil {
