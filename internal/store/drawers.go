@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/allowed"
 	"nbs-worker/internal/store/archive"
 	"nbs-worker/internal/store/bot"
@@ -50,7 +51,13 @@ func (s *Store) Archive() *archive.Archive { return s.archive }
 
 // Outbox returns the outbox of an agent.
 func (s *Store) Outbox(handle agent.Handle) *queue.Queue {
-	return queue.In(s.sealed(), handle, s.inHome(queue.Folder), s.ProjectHash())
+	return queue.In(s.sealed(), handle, s.inHome(queue.Folder), s.ProjectHash(), func() error {
+		r, err := s.Load(handle)
+		if err == nil && r.IsLeaving() { // what waits for it goes along, or has gone
+			err = fail.Errorf(fail.Conflict, "%s", r.Leaves())
+		}
+		return err
+	})
 }
 
 // Moves returns the moves of agents to and from other machines.

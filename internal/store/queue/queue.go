@@ -82,16 +82,18 @@ type Queue struct {
 	handle agent.Handle
 	memory private.Tree // remembers what was delivered; outside of the project
 	hash   string       // of the project, in that tree
+	takes  func() error // reports why the agent takes no more messages
 }
 
 // In returns the outbox of an agent in the .nbs folder of a project. The ids of delivered entries are kept in
-// memory, a tree outside of the project, where hash stands for the project.
-func In(nbs *sealed.Folder, handle agent.Handle, memory private.Tree, hash string) *Queue {
-	return &Queue{nbs: nbs, handle: handle, memory: memory, hash: hash}
+// memory, a tree outside of the project, where hash stands for the project. takes returns why the agent takes no more
+// messages, or nil; it is asked under the lock.
+func In(nbs *sealed.Folder, handle agent.Handle, memory private.Tree, hash string, takes func() error) *Queue {
+	return &Queue{nbs: nbs, handle: handle, memory: memory, hash: hash, takes: takes}
 }
 
 // Add puts an entry behind all others. If too many entries failed, it removes the oldest of those. Errors:
-// Conflict when too many wait.
+// Conflict when too many wait, or the agent takes none; NotFound when the agent is gone.
 func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 	if err := q.nbs.Prepare(); err != nil {
 		return e, err
@@ -101,6 +103,9 @@ func (q *Queue) Add(ctx context.Context, e Entry) (Entry, error) {
 		return e, err
 	}
 	defer unlock()
+	if err := q.takes(); err != nil {
+		return e, err
+	}
 	all, err := q.Entries()
 	if err != nil {
 		return e, err
@@ -254,6 +259,14 @@ func (q *Queue) AwaitTurn(ctx context.Context, late time.Time) (unlock func(), e
 		return nil, nil //nolint:nilnil // nothing failed, and nothing was taken
 	}
 	return unlock, err
+}
+
+// Hold keeps others from adding or changing entries until unlock is called. It must not take long.
+func (q *Queue) Hold(ctx context.Context) (unlock func(), err error) {
+	if err := q.nbs.Prepare(); err != nil {
+		return nil, err
+	}
+	return q.lock(ctx)
 }
 
 func (q *Queue) lock(ctx context.Context) (unlock func(), err error) {

@@ -33,7 +33,7 @@ func inFolder(t *testing.T) (*Queue, string) {
 // of is the outbox of an agent there.
 func of(t *testing.T, in *sealed.Folder, handle agent.Handle) *Queue {
 	t.Helper()
-	return In(in, handle, private.Tree(t.TempDir()+"/memory"), "p")
+	return In(in, handle, private.Tree(t.TempDir()+"/memory"), "p", func() error { return nil })
 }
 
 func add(t *testing.T, q *Queue, text string, state State) Entry {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +50,6 @@ func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Rec
 		return receipt, err
 	}
 	receipt.Handle = r.Handle
-	if r.IsLeaving() { // what waits for it has been copied already
-		return receipt, fail.Errorf(fail.Conflict, "%s", r.Leaves())
-	}
 	e, err := s.project.Store.Outbox(r.Handle).Add(ctx, queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Waiting})
 	if err != nil {
 		return receipt, err
@@ -76,6 +74,10 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 		return receipt, errors.Join(err, failed)
 	}
 	if _, gone := s.project.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // or the next agent of that name would get it
+		if note := s.project.Store.Moves().Of(r.Handle); note != nil && slices.Contains(note.Messages, e.ID) {
+			receipt.Reason = "it went with the agent to " + note.Place
+			return receipt, nil
+		}
 		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.project.Store.Outbox(r.Handle), e))
 	}
 	if r.Process != nil {

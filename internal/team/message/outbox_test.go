@@ -4,12 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/moves"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
@@ -20,13 +22,19 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// newSender is that of an empty project.
+// newSender is that of a project with the agent alpha.
 func newSender(t *testing.T) *Sender {
 	t.Helper()
 	opened, err := store.Create(t.TempDir())
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(t.TempDir())))
+	unlock, err := opened.LockVerb("alpha", "spawn", storetest.SomeTime()) // which makes the folders
+	rig.Must(t, err)
+	unlock()
+	rig.Must(t, opened.Insert(t.Context(), agent.Record{
+		Spec: agent.Spec{Schema: agent.Schema, Handle: "alpha", SessionID: agent.NewSessionID(), ProjectRoot: opened.Project()},
+	}))
 	return New(supervisor.New(&observe.Project{Machine: local.New(), Store: opened, Now: time.Now}, nil))
 }
 
@@ -112,12 +120,31 @@ func TestMessageToADismissedAgentIsNotKept(t *testing.T) {
 	q := s.project.Store.Outbox("alpha")
 	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
 	rig.Must(t, err)
-	var r agent.Record
-	r.Handle = "alpha"
+	r, err := s.project.Store.Load("alpha")
+	rig.Must(t, err)
+	rig.Must(t, s.project.Store.Remove(t.Context(), "alpha"))
 	receipt, err := s.deliverNow(t.Context(), &r, e)
 	if fail.KindOf(err) != fail.NotFound || receipt.Word != Held || receipt.Outbox != "" || q.Newest() != "" {
 		t.Errorf("%+v, %v, %q is kept", receipt, err, q.Newest())
 	}
+}
+
+// A message that was kept while its agent moved went along: its sender is not told to send it again.
+func TestMessageToAnAgentThatHasMovedIsKept(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	q := s.project.Store.Outbox("alpha")
+	e, err := q.Add(t.Context(), queue.Entry{Text: "x", State: queue.Waiting})
+	rig.Must(t, err)
+	r, err := s.project.Store.Load("alpha")
+	rig.Must(t, err)
+	rig.Must(t, s.project.Store.Moves().Put(moves.Note{
+		ID: agent.NewMoveID(), Handle: "alpha", State: moves.Left, Place: "build1", At: storetest.SomeTime(), Messages: []string{e.ID},
+	}))
+	rig.Must(t, q.Remove(t.Context(), e))
+	rig.Must(t, s.project.Store.Remove(t.Context(), "alpha"))
+	receipt, err := s.deliverNow(t.Context(), &r, e)
+	rig.Check(t, err == nil && receipt.Word == Held && receipt.Outbox == e.ID && strings.Contains(receipt.Reason, "build1"), "%+v, %v", receipt, err)
 }
 
 // An entry that was delivered and came back from a backup is in nobody's way.

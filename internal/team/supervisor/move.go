@@ -175,19 +175,29 @@ func (s *Supervisor) Leave(ctx context.Context, note moves.Note, check func(cont
 		if status := s.Project.LookAt(ctx, r).Status; !status.Down() {
 			return Departed{}, fail.Errorf(fail.Conflict, "the agent is %s", status.Word())
 		}
-		if err := check(ctx, &r); err != nil {
+		if has, err = s.depart(ctx, &r, note, check); err != nil {
 			return Departed{}, err
 		}
-		if note.Record, err = json.Marshal(r); err != nil {
-			return Departed{}, err
-		}
-		note.State, note.At = moves.Left, s.Project.Now()
-		if err := s.Project.Store.Moves().Put(note); err != nil {
-			return Departed{}, err
-		}
-		has = note
 	}
 	return s.clearAway(ctx, &r, has)
+}
+
+// depart writes the note of an agent that leaves. No message can come while it checks what is in the package: the sender
+// waits, and is refused because of the record.
+func (s *Supervisor) depart(ctx context.Context, r *agent.Record, note moves.Note, check func(context.Context, *agent.Record) error) (moves.Note, error) {
+	unlock, err := s.Project.Store.Outbox(r.Handle).Hold(ctx)
+	if err != nil {
+		return note, err
+	}
+	defer unlock()
+	if err := check(ctx, r); err != nil {
+		return note, err
+	}
+	if note.Record, err = json.Marshal(r); err != nil {
+		return note, err
+	}
+	note.State, note.At = moves.Left, s.Project.Now()
+	return note, s.Project.Store.Moves().Put(note)
 }
 
 // clearAway removes what an agent that has left has here. Its transcripts stay in the archive.
