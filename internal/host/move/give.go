@@ -45,7 +45,7 @@ func (e *End) Look(ctx context.Context, handle agent.Handle, force bool) (Ask, e
 		if note.State == moves.Left || note.State == moves.Done {
 			return ask.of(&note), nil
 		}
-		ask.ID, ask.State, ask.Place = r.Move.ID, moves.Given, r.Move.To
+		ask.ID, ask.State, ask.Place, ask.PlaceID = r.Move.ID, moves.Given, r.Move.To, note.PlaceID
 	}
 	if fail.KindOf(err) == fail.NotFound && err != nil {
 		note := e.Project.Store.Moves().Of(handle)
@@ -64,7 +64,7 @@ func (e *End) Look(ctx context.Context, handle agent.Handle, force bool) (Ask, e
 
 // of returns what is said of an agent that has left.
 func (a Ask) of(note *moves.Note) Ask {
-	a.ID, a.State, a.Place, a.Command, a.Digest = note.ID, note.State, note.Place, note.Command, note.Digest
+	a.ID, a.State, a.Place, a.PlaceID, a.Command, a.Digest = note.ID, note.State, note.Place, note.PlaceID, note.Command, note.Digest
 	return a
 }
 
@@ -72,6 +72,7 @@ func (a Ask) of(note *moves.Note) Ask {
 type Giving struct {
 	Handle                agent.Handle
 	ID, To, From, Command string
+	PlaceID               string // of To
 	Force                 bool
 	Room                  Room
 }
@@ -90,7 +91,7 @@ func (e *End) Give(ctx context.Context, g Giving, to io.Writer) error {
 			return err
 		}
 		note := moves.Note{
-			ID: g.ID, Handle: r.Handle, SessionID: r.SessionID, State: moves.Given, Place: g.To, Command: g.Command,
+			ID: g.ID, Handle: r.Handle, SessionID: r.SessionID, State: moves.Given, Place: g.To, PlaceID: g.PlaceID, Command: g.Command,
 			Digest: digest, At: e.Project.Now(), Print: p.print, Messages: p.messages,
 		}
 		if err := e.Project.Store.Moves().Put(note); err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // format is the version of packages that this program writes and reads.
-const format = 1
+const format = 2
 
 // Kind says what a file of a package is.
 type Kind string

@@ -39,7 +39,8 @@ type Ask struct {
 	Version string       `json:"version"` // of nbs-worker
 	ID      string       `json:"id,omitempty"`
 	State   moves.State  `json:"state,omitempty"` // "": it is there, and no move is under way
-	Place   string       `json:"place,omitempty"` // to which it is on its way
+	Place   string       `json:"place,omitempty"` // the name of the machine to which it is on its way
+	PlaceID string       `json:"place_id,omitempty"`
 	Command string       `json:"command,omitempty"`
 	Digest  string       `json:"digest,omitempty"`
 	Record  agent.Record `json:"record"`
@@ -52,6 +53,7 @@ func (a *Ask) hasLeft() bool { return a.State == moves.Left || a.State == moves.
 type Room struct {
 	Format  int      `json:"format"`
 	Version string   `json:"version"`
+	PlaceID string   `json:"place_id"`
 	Have    []string `json:"have,omitempty"`  // commits of the repository there
 	Notes   []string `json:"notes,omitempty"` // what is different there
 }
@@ -103,9 +105,16 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if err != nil {
 		return Moved{}, err
 	}
+	room, err := o.room(ctx, ask)
+	if err != nil {
+		return Moved{}, err
+	}
+	if err := o.aim(ask, room); err != nil {
+		return Moved{}, err
+	}
 	var done Moved
 	if !ask.hasLeft() {
-		done.Gone, err = o.bring(ctx, ask)
+		done.Gone, err = o.bring(ctx, ask, room)
 	} else if ask.State == moves.Left { // a killed step may have left its record
 		err = call(ctx, o.From, nil, &done.Gone, o.leave(ask)...)
 	}
@@ -148,17 +157,42 @@ func (o *Order) look(ctx context.Context) (*Ask, error) {
 	if ask.Format != format {
 		return nil, errVersions(o.FromName)
 	}
-	if ask.State == moves.Done && ask.Place != o.ToName {
-		return nil, fail.Errorf(fail.NotFound, "it is not at %s: it was moved to %s", o.FromName, ask.Place)
+	return &ask, nil
+}
+
+// room asks the other machine whether the agent can come. It must be able to say which place it is even if the agent has
+// left already.
+func (o *Order) room(ctx context.Context, ask *Ask) (room Room, err error) {
+	asked, err := json.Marshal(ask)
+	if err != nil {
+		return room, err
 	}
-	if ask.State == moves.Left && ask.Place != o.ToName {
-		return nil, fail.Errorf(fail.Conflict, "it is on its way to %s, and can only arrive there", ask.Place).
+	if err := call(ctx, o.To, bytes.NewReader(asked), &room, "host", "take", "--check"); err != nil {
+		return room, err
+	}
+	if room.Format != format {
+		return room, errVersions(o.ToName)
+	}
+	for _, note := range room.Notes {
+		o.Note(note)
+	}
+	return room, nil
+}
+
+// aim has the move go to the place of this command, if it does not go to another one already. A place is recognised by its
+// id: machines are given other names.
+func (o *Order) aim(ask *Ask, room Room) error {
+	same := ask.PlaceID == room.PlaceID
+	switch {
+	case ask.State == moves.Done && !same:
+		return fail.Errorf(fail.NotFound, "it is not at %s: it was moved to %s", o.FromName, ask.Place)
+	case ask.State == moves.Left && !same:
+		return fail.Errorf(fail.Conflict, "it is on its way to %s, and can only arrive there", ask.Place).
 			Hint("to complete that move: %s", ask.Command)
-	}
-	if ask.ID == "" || ask.Place != o.ToName {
+	case ask.ID == "" || !same:
 		ask.ID = agent.NewMoveID() // a move to another place is another move
 	}
-	return &ask, nil
+	return nil
 }
 
 func errVersions(place string) error {
@@ -166,29 +200,15 @@ func errVersions(place string) error {
 		Hint("install the same version at both machines: nbs-worker version")
 }
 
-// bring has the agent given, taken, and left. It completes the id and the digest of the move.
-func (o *Order) bring(ctx context.Context, ask *Ask) (gone Gone, err error) {
-	asked, err := json.Marshal(ask)
-	if err != nil {
-		return gone, err
-	}
-	var room Room
-	if err := call(ctx, o.To, bytes.NewReader(asked), &room, "host", "take", "--check"); err != nil {
-		return gone, err
-	}
-	if room.Format != format {
-		return gone, errVersions(o.ToName)
-	}
-	for _, note := range room.Notes {
-		o.Note(note)
-	}
+// bring has the agent given, taken, and left. It completes the digest of the move.
+func (o *Order) bring(ctx context.Context, ask *Ask, room Room) (gone Gone, err error) {
 	have, err := json.Marshal(room)
 	if err != nil {
 		return gone, err
 	}
 	const tries = 3 // messages may come between the steps
 	for n := 1; ; n++ {
-		if err = o.carry(ctx, ask, have); err != nil {
+		if err = o.carry(ctx, ask, room.PlaceID, have); err != nil {
 			return gone, err
 		}
 		err = call(ctx, o.From, nil, &gone, o.leave(ask)...)
@@ -199,13 +219,13 @@ func (o *Order) bring(ctx context.Context, ask *Ask) (gone Gone, err error) {
 }
 
 // carry has a package given and taken.
-func (o *Order) carry(ctx context.Context, ask *Ask, have []byte) error {
+func (o *Order) carry(ctx context.Context, ask *Ask, placeID string, have []byte) error {
 	spool, err := o.Spool()
 	if err != nil {
 		return err
 	}
 	o.Tell("packing it at " + o.FromName)
-	give := []string{"host", "give", string(o.Handle), "--id", ask.ID, "--to", o.ToName, "--from", o.FromName, "--command", o.Command}
+	give := []string{"host", "give", string(o.Handle), "--id", ask.ID, "--to", o.ToName, "--place", placeID, "--from", o.FromName, "--command", o.Command}
 	if o.Force {
 		give = append(give, "--force")
 	}

@@ -23,6 +23,10 @@ func (e *End) Check(ctx context.Context, ask Ask) (Room, error) {
 	if ask.Format != format {
 		return room, nil // the caller compares them
 	}
+	var err error
+	if room.PlaceID, err = e.Project.Store.Moves().PlaceID(); err != nil || ask.hasLeft() {
+		return room, err
+	}
 	if err := ask.Record.Validate(); err != nil {
 		return room, err
 	}
@@ -31,7 +35,6 @@ func (e *End) Check(ctx context.Context, ask Ask) (Room, error) {
 	}
 	project := e.Project.Store.Project()
 	if ask.Record.OwnWorktree != (agent.OwnWorktree{}) {
-		var err error
 		if room.Have, err = worktree.Tips(ctx, project); err != nil {
 			return room, err
 		}

@@ -109,17 +109,17 @@ func (m *model) step(out io.Writer, in []byte, args []string) error {
 		if r == nil || r.move != "" && m.notes[r.move] != nil && m.notes[r.move].state != moves.Given {
 			return fail.Errorf(fail.Conflict, "it has left")
 		}
-		r.move, r.to = id, flag("--to")
+		r.move, r.to = id, flag("--place")
 		digest := fmt.Sprintf("%s/%d", id, r.version)
 		m.notes[id] = &modelNote{handle, r.session, moves.Given, r.to, digest, r.version, 0}
 		return answer(packed{handle, r.session, digest})
 	case args[1] == "take" && slices.Contains(args, "--check"):
 		var ask Ask
 		_ = json.Unmarshal(in, &ask)
-		if m.agents[ask.Record.Handle] != nil {
+		if m.agents[ask.Record.Handle] != nil && !ask.hasLeft() {
 			return fail.Errorf(fail.Conflict, "the handle is taken")
 		}
-		return answer(Room{Format: format})
+		return answer(Room{Format: format, PlaceID: m.name})
 	case args[1] == "take":
 		var p packed
 		if json.Unmarshal(in, &p) != nil || m.notes[id] != nil || m.agents[p.Handle] != nil {
@@ -145,7 +145,7 @@ func (m *model) look(handle agent.Handle, answer func(any) error) error {
 	ask.Record.Handle = handle
 	if r := m.agents[handle]; r != nil {
 		if n := m.notes[r.move]; n == nil || n.state == moves.Given {
-			ask.ID, ask.Place = r.move, r.to
+			ask.ID, ask.PlaceID = r.move, r.to
 			return answer(ask)
 		}
 	}
@@ -158,7 +158,7 @@ func (m *model) look(handle agent.Handle, answer func(any) error) error {
 	if newest == nil {
 		return fail.Errorf(fail.NotFound, "no such agent")
 	}
-	ask.State, ask.Place, ask.Digest = newest.state, newest.place, newest.digest
+	ask.State, ask.PlaceID, ask.Digest = newest.state, newest.place, newest.digest
 	return answer(ask)
 }
 

@@ -38,7 +38,8 @@ type Note struct {
 	Handle    agent.Handle    `json:"handle"`
 	SessionID agent.SessionID `json:"session_id"`
 	State     State           `json:"state"`
-	Place     string          `json:"place"`   // the name of the other machine
+	Place     string          `json:"place"` // the name of the other machine, as it was when the move began
+	PlaceID   string          `json:"place_id,omitempty"`
 	Command   string          `json:"command"` // completes the move, where it was begun
 	Digest    string          `json:"digest"`  // of the package
 	At        time.Time       `json:"at"`
@@ -58,6 +59,9 @@ type Drawer struct {
 
 // In returns the moves of a project. tree is a folder outside of it, for packages.
 func In(nbs *sealed.Folder, tree private.Tree) *Drawer { return &Drawer{nbs: nbs, tree: tree} }
+
+// PlaceID returns the id of the project of this user on this machine. It does not change with the machine's name.
+func (d *Drawer) PlaceID() (string, error) { return d.nbs.Keeper.Seal("place", []byte(d.nbs.Project)) }
 
 type sealedNote struct {
 	Note

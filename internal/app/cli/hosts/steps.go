@@ -21,6 +21,7 @@ import (
 
 type stepOptions struct {
 	id, to, from, command, digest string
+	place                         string
 	look, force, check, done      bool
 	cancel, noStart, trust        bool
 }
@@ -35,6 +36,7 @@ func newGiveCmd(f *ui.Factory) *cobra.Command {
 	flags.BoolVar(&o.look, "look", false, "only say where it is")
 	flags.StringVar(&o.id, "id", "", "of the move")
 	flags.StringVar(&o.to, "to", "", "the name of the other machine")
+	flags.StringVar(&o.place, "place", "", "the id of the other machine")
 	flags.StringVar(&o.from, "from", "", "the name of this machine")
 	flags.StringVar(&o.command, "command", "", "completes the move")
 	flags.BoolVar(&o.force, "force", false, "also in the middle of a turn")
@@ -133,7 +135,7 @@ func runGive(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOpti
 		}
 		return f.PrintJSON(ask)
 	}
-	g := move.Giving{Handle: handle, ID: o.id, To: o.to, From: o.from, Command: o.command, Force: o.force}
+	g := move.Giving{Handle: handle, ID: o.id, To: o.to, PlaceID: o.place, From: o.from, Command: o.command, Force: o.force}
 	if err := json.NewDecoder(f.Streams.In).Decode(&g.Room); err != nil {
 		return fail.Errorf(fail.BadInput, "read what the other machine has: %w", err)
 	}
