@@ -122,15 +122,23 @@ func (r *Row) cost() string {
 	return fmt.Sprintf("$%.2f", r.Cost)
 }
 
-func (m *Model) memory(r *Row) string {
+// used returns what an agent uses of its machine; nil: unknown.
+func (m *Model) used(r *Row) *Usage {
 	if used, known := m.usage[r.Who]; known {
+		return &used
+	}
+	return r.Usage
+}
+
+func (m *Model) memory(r *Row) string {
+	if used := m.used(r); used != nil {
 		return human.Bytes(used.Memory)
 	}
 	return ""
 }
 
 func (m *Model) cpu(r *Row) string {
-	if used, known := m.usage[r.Who]; known && used.CPU >= 0 {
+	if used := m.used(r); used != nil && used.CPU >= 0 {
 		return fmt.Sprintf("%.0f%%", used.CPU)
 	}
 	return ""

@@ -6,4 +6,6 @@
 //   - Rows come from a [Source], which looks again at the agents that may have changed. Two things go by the clock: what
 //     agents use of the machine, while the screen is wide enough to show it; and the screen of an agent that works, while
 //     it is shown.
+//   - The agents of a host come as a stream over its connection. What the stream does not have is read by short commands
+//     there: requests, what agents use, a preview; a second stream has the events of the selected agent.
 package dash

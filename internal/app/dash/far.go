@@ -48,11 +48,15 @@ type feed struct {
 	again   chan struct{}   // the user does not want to wait
 	due     chan struct{}   // the requests are to be read, or all rows
 	farRows
+
+	events farEvents
+	usage  farUsage
 }
 
 func newFeed(h Host, changed chan<- struct{}) *feed {
 	f := &feed{Host: h, changed: changed, again: make(chan struct{}, 1), due: make(chan struct{}, 1)}
 	f.farRows = newFarRows(h.Name, h.Words)
+	f.events.turned, f.usage.due = make(chan struct{}, 1), make(chan struct{}, 1)
 	last := h.Views.Last(f.list())
 	_ = f.replace([]byte(last.Text), last.At) // or it has shown none
 	f.trouble, f.coming = "connecting", true
@@ -126,6 +130,8 @@ func (f *feed) follow(ctx context.Context) (answered bool, err error) {
 	}
 	f.tell()
 	reads.Go(func() { f.read(ctx) })
+	reads.Go(func() { f.readEvents(ctx) })
+	reads.Go(func() { f.measure(ctx) })
 	var said bytes.Buffer
 	stream := &lines{take: f.line, full: func() { leave(errFull) }}
 	code, err := f.Far.Run(ctx, stream, &said, f.list("--watch")...)
@@ -226,6 +232,18 @@ func refused(code int, said []byte) error {
 		return fmt.Errorf("list has ended there with %d", code)
 	}
 	return errors.New(failed.Error.Message)
+}
+
+// addTo adds the host to a sight of all.
+func (f *feed) addTo(sight *Sight) {
+	rows, place := f.shown()
+	for i := range rows {
+		if used, is := f.usage.of(rows[i].Who); is {
+			rows[i].Usage = &used
+		}
+	}
+	place.Selected, place.Journal = f.events.selected()
+	sight.Rows, sight.Places = append(sight.Rows, rows...), append(sight.Places, place)
 }
 
 func (f *feed) tell() {

@@ -84,7 +84,10 @@ func dashboard(t *testing.T, d *distant, home string) *Fleet {
 	team, err := Follow(nil, agent.DefaultBands, Words{})
 	rig.Must(t, err)
 	f := FollowHosts(t.Context(), team, []Host{{
-		Name: "build1", Far: d, Views: views.Of(trust.Home(home), "build1", ""), Words: Words{Pull: func(*agent.PullRequest) string { return "" }},
+		Name: "build1", Far: d, Views: views.Of(trust.Home(home), "build1", ""), Words: Words{
+			Pull:   func(*agent.PullRequest) string { return "" },
+			Limits: func(l *agent.Limits, _ time.Time) string { return fmt.Sprintf("5h: %d%%", l.FiveHour.UsedPercent) },
+		},
 	}})
 	return f
 }

@@ -41,7 +41,8 @@ type farRows struct {
 type farRow struct {
 	Row
 
-	text json.RawMessage
+	text   json.RawMessage
+	limits *agent.Limits // of its account; nil: unknown
 }
 
 func newFarRows(host string, words Words) farRows {
@@ -119,7 +120,7 @@ func (r *farRows) set(text json.RawMessage, at time.Time) {
 		delete(r.rows, row.Who)
 		return
 	}
-	r.rows[row.Who] = farRow{row, text}
+	r.rows[row.Who] = farRow{row, text, limitsOf(one.Limits, at)}
 }
 
 // row puts an agent in words, as a project does.
@@ -157,6 +158,23 @@ func (r *farRows) row(a *wire.Agent, at time.Time) Row {
 		row.What = harmless(a.What.Text)
 	}
 	return row
+}
+
+// limitsOf reads the limits of an account.
+func limitsOf(from *wire.Limits, at time.Time) *agent.Limits {
+	if from == nil {
+		return nil
+	}
+	return &agent.Limits{
+		FiveHour: limitOf(from.FiveHour), SevenDay: limitOf(from.SevenDay), Spend: limitOf(from.Spend), Since: at.Add(-time.Duration(from.AgeS) * time.Second),
+	}
+}
+
+func limitOf(from *wire.Limit) *agent.Limit {
+	if from == nil || from.ResetsAt == nil {
+		return nil
+	}
+	return &agent.Limit{UsedPercent: from.UsedPercent, ResetsAt: *from.ResetsAt}
 }
 
 // waiting returns the projects of which agents wait. What others asked is over.
@@ -228,14 +246,22 @@ func (r *farRows) stillTrue(now time.Time) {
 func (r *farRows) shown() (rows []Row, place Place) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var limits *agent.Limits
 	for who, one := range r.rows {
 		row := one.Row
+		if one.limits != nil && (limits == nil || one.limits.Since.After(limits.Since)) {
+			limits = one.limits
+		}
 		if ask := r.asks[who]; ask != nil && row.State == string(agent.Waiting) {
 			row.Ask, row.What = ask, ask.Title
 		}
 		rows = append(rows, row)
 	}
-	return rows, Place{Host: r.host, Trouble: r.trouble, AsOf: r.asOf, Coming: r.coming}
+	place = Place{Host: r.host, Trouble: r.trouble, AsOf: r.asOf, Coming: r.coming}
+	if limits != nil {
+		place.Limits = harmless(r.words.Limits(limits, time.Now()))
+	}
+	return rows, place
 }
 
 // view returns the rows as list prints them.

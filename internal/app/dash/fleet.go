@@ -60,8 +60,7 @@ func (f *Fleet) Close() {
 func (f *Fleet) Look(ctx context.Context) (Sight, error) {
 	sight, err := f.Team.Look(ctx)
 	for _, feed := range f.feeds {
-		rows, place := feed.shown()
-		sight.Rows, sight.Places = append(sight.Rows, rows...), append(sight.Places, place)
+		feed.addTo(&sight)
 	}
 	return sight, err
 }
@@ -94,6 +93,25 @@ func (f *Fleet) Await(ctx context.Context) error {
 func (f *Fleet) Again() {
 	for _, feed := range f.feeds {
 		feed.retry()
+	}
+}
+
+// Measure implements [Source]. Hosts are measured beside it, and their rows say what came of it.
+func (f *Fleet) Measure() map[Who]Usage {
+	for _, feed := range f.feeds {
+		feed.usage.want(time.Now())
+	}
+	return f.Team.Measure()
+}
+
+// Select implements [Source].
+func (f *Fleet) Select(who Who) {
+	for _, feed := range f.feeds {
+		if who.Host == feed.Name {
+			feed.events.turnTo(who)
+		} else {
+			feed.events.turnTo(Who{})
+		}
 	}
 }
 

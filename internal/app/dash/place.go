@@ -13,6 +13,10 @@ type Place struct {
 	Trouble string    // why its rows are of another time, in words; "": they are true now
 	AsOf    time.Time // when they were true; zero: it has never shown any
 	Coming  bool      // it has not answered the dashboard yet, and has not failed to
+	Limits  string    // of the account there, in words
+
+	Selected Who     // the agent there that is selected
+	Journal  []event // its last ones
 }
 
 // place returns what is known of a host; of this machine, that its rows are true.
@@ -35,6 +39,14 @@ func (s *Sight) hasRows(host string) bool {
 	return false
 }
 
+// prefixed returns a text behind another; "" for none.
+func prefixed(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
 // isArriving reports whether a host has yet to answer.
 func (s *Sight) isArriving() bool {
 	return slices.ContainsFunc(s.Places, func(p Place) bool { return p.Coming })
@@ -54,7 +66,7 @@ func (m *Model) heading(g group) string {
 	case p.Trouble == "" && !m.sight.hasRows(g.host):
 		return m.paint(bold, title) + m.paint(dim, ": no agents")
 	case p.Trouble == "":
-		return m.paint(bold, title)
+		return m.paint(bold, title) + m.paint(dim, prefixed("  ", p.Limits))
 	case p.AsOf.IsZero():
 		return m.paint(bold, title) + m.paint(yellow, ": "+p.Trouble)
 	}

@@ -30,6 +30,8 @@ type Source interface {
 	Conversation(ctx context.Context, who Who, isThere bool) (string, error)
 	// Again asks the hosts that do not answer, without waiting for the time at which they are asked next.
 	Again()
+	// Select says which agent of a host is selected, if the screen has room for its events; zero for none.
+	Select(who Who)
 	// Measure returns what the running agents of the last look use of the machine.
 	Measure() map[Who]Usage
 }
@@ -135,6 +137,7 @@ func later(pause time.Duration, message tea.Msg) tea.Cmd {
 // Update implements [tea.Model].
 func (s *shell) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	s.model.Now = time.Now()
+	defer func() { s.source.Select(s.model.Followed()) }()
 	switch m := message.(type) {
 	case tea.WindowSizeMsg:
 		s.model.Width, s.model.Height = m.Width, m.Height

@@ -22,6 +22,8 @@ func (w *watched) Screen(_ context.Context, _ Who, isThere bool) (string, error)
 	return "its terminal", nil
 }
 
+func (w *watched) Select(Who) {}
+
 // A preview that stays open while the user is away is no look at what the agent does meanwhile. Their next key is.
 func TestAPreviewIsSeenByWhoIsThere(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,7 @@ type Row struct {
 	Ask    *Ask    // what y and N answer; nil: nothing
 	Branch string
 	Pull   string // its pull request: "#12 approved"
+	Usage  *Usage // at a host; nil: unknown
 }
 
 // Ask is a request that is open.

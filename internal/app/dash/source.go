@@ -120,6 +120,9 @@ func (t *Team) Look(ctx context.Context) (Sight, error) {
 // Again implements [Source].
 func (t *Team) Again() {}
 
+// Select implements [Source]. The events of all agents are read.
+func (t *Team) Select(Who) {}
+
 // find returns the project of an agent; nil for an unknown one.
 func (t *Team) find(who Who) *project {
 	for _, p := range t.projects {

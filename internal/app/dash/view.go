@@ -119,14 +119,35 @@ const journalLines = 3
 
 // journal returns the last events, if the screen is high enough.
 func (m *Model) journal() []string {
-	if m.Height < 30 || len(m.sight.Journal) == 0 {
+	heading, past := "last events", m.sight.Journal
+	of := m.Followed()
+	isFar := of.Host != ""
+	if isFar {
+		heading, past = heading+" of "+of.name(), nil
+		if p := m.place(of.Host); p.Selected == of {
+			past = p.Journal
+		}
+	} else if !m.showsJournal() || len(past) == 0 {
 		return nil
 	}
-	lines := []string{m.rule("last events")}
-	for _, e := range m.sight.Journal {
+	lines := []string{m.rule(heading)}
+	for _, e := range past {
 		lines = append(lines, m.paint(dim, e.at.In(m.Now.Location()).Format("15:04:05")+"  "+e.text))
 	}
+	if isFar { // they come later, and the rows above stay where they are
+		lines = append(lines, make([]string, journalLines-len(past))...)
+	}
 	return lines
+}
+
+func (m *Model) showsJournal() bool { return m.Height >= 30 }
+
+// Followed returns the agent of a host that is selected, if the screen shows its events.
+func (m *Model) Followed() Who {
+	if r := m.Selected(); r != nil && r.Host != "" && m.showsJournal() {
+		return r.Who
+	}
+	return Who{}
 }
 
 // rule returns a line with a heading.

@@ -35,7 +35,8 @@ your projects, under the folder of each.
 
 --hosts adds the agents of your hosts, under the name of each, by one connection to a host. A host
 that does not answer shows its last rows, with their age and why; it is asked again after longer
-and longer pauses, and at once by the key t. Keys act at the host, except D.
+and longer pauses, and at once by the key t. Keys act at the host, except D. Beside the name of a
+host stand the limits of your plan there, and the last events are those of its selected agent.
 
 From a script: nbs-worker list --json, or nbs-worker wait.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
