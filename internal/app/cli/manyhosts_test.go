@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/app/cli/ui/uitest"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/trust"
 )
 
 // A text from a pipe is the same for the agents of all hosts.
@@ -49,6 +50,17 @@ func TestTheLastViewIsOfItsPlace(t *testing.T) {
 	rig.Must(t, os.WriteFile(dir+"/config/nbs-worker/hosts.yaml", []byte("version: 1\nhosts:\n  build1:\n    destination: another\n"), 0o700))
 	r = run("list", "--hosts").want(t, fail.TimedOut, "build1 is unreachable")
 	rig.Equal(t, r.out, "", "rows of another place")
+
+	home, err := trust.HomeOf(os.Environ())
+	rig.Must(t, err)
+	kept := func() []os.DirEntry {
+		all, err := os.ReadDir(home.Path("hosts"))
+		rig.Must(t, err)
+		return all
+	}
+	rig.Equal(t, len(kept()), 2, "what is kept of the host")
+	run("host", "remove", "build1").want(t, 0)
+	rig.Equal(t, len(kept()), 0, "what is kept of a removed one")
 }
 
 // What waits for an agent goes with it when it moves. A message after that would stay behind.

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/trust"
 )
 
 // sshThat puts an ssh in front of the PATH that runs a script.
@@ -70,4 +72,26 @@ func TestTheTimeOfAnSSHIsBounded(t *testing.T) {
 	defer end()
 	_, err = Once(ctx, h, "list")
 	rig.Check(t, fail.KindOf(err) == fail.TimedOut, "by the caller's: %v", err)
+}
+
+func TestTheLogIsBounded(t *testing.T) {
+	t.Parallel()
+	home := trust.Home(t.TempDir())
+	open := func() *Link {
+		l, err := Open(home, host.Host{Name: "b"}, Usual)
+		rig.Must(t, err)
+		t.Cleanup(l.Close)
+		return l
+	}
+	one, other := open(), open()
+	line := strings.Repeat("x", 1023) + "\n"
+	for i := range 5000 {
+		_, err := fmt.Fprintf([]*Link{one, other}[i%2].Log, "%d %s", i, line)
+		rig.Must(t, err)
+	}
+	text, err := os.ReadFile(logOf(home, "b"))
+	rig.Must(t, err)
+	rig.Check(t, len(text) < 2<<20 && strings.Contains(string(text), "\n4998 x") && strings.HasSuffix(string(text), "\n4999 "+line), "%d bytes", len(text))
+	rig.Must(t, ForgetLog(home, "b"))
+	rig.Must(t, ForgetLog(home, "b"))
 }

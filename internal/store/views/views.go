@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"os"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ type Drawer struct {
 	tree  private.Tree
 	place string
 }
+
+// Forget removes all views of a host.
+func Forget(home trust.Home, host string) error { return os.RemoveAll(home.Path("hosts", host)) }
 
 // Of returns the views of a host, and of a place there: another place has other views.
 func Of(home trust.Home, host, place string) Drawer {

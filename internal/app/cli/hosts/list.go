@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 
@@ -12,6 +13,9 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/views"
 )
 
 func newListCmd(f *ui.Factory) *cobra.Command {
@@ -60,8 +64,9 @@ func newRemoveCmd(f *ui.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME...",
 		Short: "Forget hosts",
-		Long: ui.WithCodes(`Removes hosts from ~/.config/nbs-worker/hosts.yaml. Nothing changes at the host: its agents go on,
-and once added again it is as before.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held),
+		Long: ui.WithCodes(`Removes hosts from ~/.config/nbs-worker/hosts.yaml, with what is kept of them here: what they last
+showed, and what ssh said. Nothing changes at the host: its agents go on, and once added again it is
+as before.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held),
 		Example: `  nbs-worker host remove build1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -92,7 +97,14 @@ func runRemove(ctx context.Context, f *ui.Factory, names []string) error {
 	}); err != nil {
 		return err
 	}
+	home, err := trust.HomeOf(os.Environ())
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
+		if err := errors.Join(link.ForgetLog(home, name), views.Forget(home, name)); err != nil {
+			return err
+		}
 		if err := f.Show(ui.Outcome{Handle: agent.Handle(name), Words: "removed; its agents go on"}, ""); err != nil {
 			return err
 		}
