@@ -105,7 +105,7 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	spools := &spools{}
 	defer spools.close()
 	moved, err := move.Run(ctx, move.Order{
-		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Command: commandOf(h, from, to), Force: o.force, NoStart: o.noStart, Trust: o.trust,
+		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Command: commandOf(h, from, to, o.noStart), Force: o.force, NoStart: o.noStart, Trust: o.trust,
 		Spool: spools.next,
 		Tell:  func(what string) { f.Note("%s: %s", h, what) },
 		Note:  func(what string) { f.Say("move %s: at %s, %s", h, to.name, what) },
@@ -117,12 +117,16 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 }
 
 // commandOf returns the command line that completes a move.
-func commandOf(h agent.Handle, from, to place) string {
+func commandOf(h agent.Handle, from, to place, noStart bool) string {
 	word := string(h)
 	if from.word != here {
 		word += "@" + from.word
 	}
-	return "nbs-worker move " + word + " --to " + to.word
+	line := "nbs-worker move " + word + " --to " + to.word
+	if noStart {
+		line += " --no-start"
+	}
+	return line
 }
 
 func movedOutcome(f *ui.Factory, h agent.Handle, from, to place, moved move.Moved) ui.Outcome {

@@ -78,3 +78,10 @@ func TestWhichLinesMayNameAHost(t *testing.T) {
 		rig.Equal(t, MayName(strings.Fields(line)), want, "%s", line)
 	}
 }
+
+func TestTheCommandThatCompletesAMove(t *testing.T) {
+	t.Parallel()
+	own, far := place{word: here}, place{word: "build1"}
+	rig.Equal(t, commandOf("alice", own, far, false), "nbs-worker move alice --to build1", "to a host")
+	rig.Equal(t, commandOf("alice", far, own, true), "nbs-worker move alice@build1 --to here --no-start", "back, to stay stopped")
+}
