@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
-	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
 	"nbs-worker/internal/agent"
@@ -19,6 +17,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/platform/smallfile"
+	"nbs-worker/internal/store/private"
 )
 
 // File is the path of hosts.yaml. The file is the user's, and never of a project: what lies in a project must not
@@ -91,7 +90,7 @@ func (f File) Change(ctx context.Context, change func(Hosts) (Hosts, error)) err
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fail.Errorf(fail.Failed, "make the folder of the hosts: %w", err).Hint("name another: export XDG_CONFIG_HOME=/path/of/yours")
 	}
-	unlock, err := lock(ctx, path+".lock")
+	unlock, err := private.LockFile(ctx, path+".lock")
 	if err != nil {
 		return err
 	}
@@ -115,21 +114,4 @@ func (f File) Change(ctx context.Context, change func(Hosts) (Hosts, error)) err
 		return fmt.Errorf("write the hosts: %w", err)
 	}
 	return nil
-}
-
-// lock waits for the lock of the file, which a command keeps for milliseconds.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	const patience, often = 10 * time.Second, 10 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	held := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
-	if _, err := held.TryLockContext(ctx, often); err != nil {
-		_ = held.Close()
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fail.Errorf(fail.Conflict, "the hosts stayed locked for %s: another command holds %s", patience, human.Quote(path)).
-				Hint("to see which: lslocks --output PID,COMMAND,PATH")
-		}
-		return nil, fmt.Errorf("lock the hosts: %w", err)
-	}
-	return func() { _ = held.Close() }, nil
 }

@@ -119,6 +119,13 @@ func TestHostCheckOfAProgramThatIsTooOld(t *testing.T) {
 	rig.Check(t, strings.Contains(r.out, "does not say how it is: nbs-worker: unknown command host") && strings.Contains(r.out, "nbs-worker host add old old --install"), "%s", r.out)
 }
 
+func TestAHostWithoutAProject(t *testing.T) {
+	homes, _ := withHosts(t, "odd")
+	script(t, filepath.Join(homes, "odd/.local/bin/nbs-worker"), `echo '{"Version":"v1"}'`+"\n")
+	run("host", "add", "odd", "odd").want(t, 0)
+	run("host", "enable", "odd", "--yes").want(t, fail.NotFound, "on odd: the project cannot be opened", "hint: nbs-worker host check odd")
+}
+
 // The copy replaces an older program only when it has arrived whole and runs there.
 func TestAProgramIsInstalled(t *testing.T) {
 	homes, _ := withHosts(t, "b")

@@ -31,7 +31,11 @@ func ServicesOf(ctx context.Context, h host.Host) (Services, error) {
 		return Services{}, err
 	}
 	if facts.Root == "" {
-		return Services{}, fail.Errorf(fail.NotFound, "on %s: %s", h.Name, facts.Findings[0].What).Hint("nbs-worker host check %s", h.Name)
+		what := "the project cannot be opened"
+		if len(facts.Findings) > 0 {
+			what = human.OneLine(human.Legible(facts.Findings[0].What))
+		}
+		return Services{}, fail.Errorf(fail.NotFound, "on %s: %s", h.Name, what).Hint("nbs-worker host check %s", h.Name)
 	}
 	s := Services{Host: h, Root: facts.Root}
 	answer, err := s.worker(ctx, "export", "systemd", "--json")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -60,6 +61,15 @@ func (f *Folder) Lock(ctx context.Context, name string) (unlock func(), err erro
 	lock := f.lockFile(name, os.O_CREATE|os.O_RDWR)
 	if err := awaitShort(ctx, lock); err != nil {
 		return nil, f.LockFailed(name, err)
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// LockFile is [Folder.Lock] of a file that is nothing but a lock.
+func LockFile(ctx context.Context, path string) (unlock func(), err error) {
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
+	if err := awaitShort(ctx, lock); err != nil {
+		return nil, lockFailed(path, path, Remedied(filepath.Dir(path), err))
 	}
 	return func() { _ = lock.Close() }, nil
 }

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/fail"
@@ -208,12 +207,7 @@ func (t Tree) Lock(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	defer dir.Close()
-	path := string(t) + ".lock"
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW), flock.SetPermissions(0o600))
-	if err := awaitShort(ctx, lock); err != nil {
-		return nil, lockFailed(path, path, t.Remedied(err))
-	}
-	return func() { _ = lock.Close() }, nil
+	return LockFile(ctx, string(t)+".lock")
 }
 
 // TryLock takes a lock that is a file of the tree. It returns nil if another process has it.

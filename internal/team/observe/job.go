@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -11,11 +13,11 @@ import (
 
 // jobIsOver reports whether a start was in the tmux server of a job, which has ended with the job.
 func jobIsOver(p *agent.Process) bool {
-	if p.Job == "" {
+	if p.Job == "" || p.Tmux == nil {
 		return false
 	}
 	_, err := os.Stat(p.Tmux.Path)
-	return err != nil
+	return errors.Is(err, fs.ErrNotExist) // what cannot be seen may be there
 }
 
 // HintJob adds how to run a verb in the job of an agent of which nothing can be seen from here, if it is one of Slurm.
