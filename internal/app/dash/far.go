@@ -3,14 +3,11 @@ package dash
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
 
-	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/store/views"
@@ -226,12 +223,7 @@ func (f *feed) ask(ctx context.Context, args ...string) ([]byte, error) {
 
 // refused returns the error of a command line that has ended at a host that answers.
 func refused(code int, said []byte) error {
-	line, _, _ := bytes.Cut(said, []byte("\n"))
-	var failed wire.Failure
-	if json.Unmarshal(line, &failed) != nil || failed.Error.Message == "" {
-		return fmt.Errorf("list has ended there with %d", code)
-	}
-	return errors.New(failed.Error.Message)
+	return errors.New(link.ReadComplaint(code, string(said)).What)
 }
 
 // addTo adds the host to a sight of all.

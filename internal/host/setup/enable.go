@@ -124,18 +124,10 @@ func (s Services) worker(ctx context.Context, words ...string) (link.Answer, err
 
 // relayed returns the error that nbs-worker reported at a host.
 func relayed(h host.Host, answer link.Answer) error {
-	kind := fail.Failed
-	if known := fail.Kind(answer.Code); known <= fail.Held {
-		kind = known
-	}
-	err := fail.Errorf(kind, "on %s: it ended with exit code %d", h.Name, answer.Code)
-	for line := range strings.Lines(answer.Said) {
-		line = human.Legible(strings.TrimSpace(line))
-		if what, is := strings.CutPrefix(line, "nbs-worker: "); is {
-			err.Err = fmt.Errorf("on %s: %s", h.Name, what)
-		} else if hint, is := strings.CutPrefix(line, "hint: "); is {
-			_ = err.Hint("on %s: %s", h.Name, hint)
-		}
+	said := link.ReadComplaint(answer.Code, answer.Said)
+	err := fail.Errorf(said.Kind, "on %s: %s", h.Name, human.Legible(said.What))
+	for _, hint := range said.Hints {
+		_ = err.Hint("on %s: %s", h.Name, human.Legible(hint))
 	}
 	return err
 }

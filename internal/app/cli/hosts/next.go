@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,6 +12,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/team/attention"
 )
 
@@ -66,11 +66,8 @@ func (s *shown) needy(f *ui.Factory) (one needy, is bool) {
 	case s.err != nil:
 		f.Say("%s", s.trouble())
 	case s.code != 0:
-		var said wire.Failure
-		if json.Unmarshal(firstLine(s.said), &said) != nil {
-			f.Say("%s: next ended with %d", place, s.code)
-		} else if !strings.Contains(said.Error.Message, noNeed) {
-			f.Say("%s: %s", place, said.Error.Message)
+		if said := link.ReadComplaint(s.code, string(s.said)).What; !strings.Contains(said, noNeed) {
+			f.Say("%s: %s", place, said)
 		}
 	default:
 		if err := json.Unmarshal(s.text, &one.Agent); err != nil || one.Needs == nil {
@@ -81,11 +78,6 @@ func (s *shown) needy(f *ui.Factory) (one needy, is bool) {
 		return one, true
 	}
 	return one, false
-}
-
-func firstLine(text []byte) []byte {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return line
 }
 
 // compare orders agents of different places as next orders those of one.

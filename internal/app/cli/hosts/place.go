@@ -72,31 +72,24 @@ func reader(in io.ReadSeeker) io.Reader {
 
 // answered returns the error of a command at a place, and passes on what else it has said.
 func answered(f *ui.Factory, at string, code int, said string) error {
-	const program, hint = "nbs-worker: ", "hint: "
-	lines := strings.Split(strings.TrimRight(said, "\n"), "\n")
 	if code == 0 {
 		if said != "" {
-			f.Line(strings.Join(lines, "\n"))
+			f.Line(strings.TrimRight(said, "\n"))
 		}
 		return nil
 	}
 	if at != "" {
 		at = "at " + at + ": "
 	}
-	failed := fail.Errorf(fail.Kind(code), "%sexit code %d", at, code)
-	for _, line := range lines {
-		switch {
-		case strings.HasPrefix(line, program):
-			what := strings.TrimPrefix(line, program)
-			if _, cause, is := strings.Cut(what, ": "); is && strings.HasPrefix(what, "host ") {
-				what = cause
-			}
-			failed = fail.Errorf(fail.Kind(code), "%s%s", at, what).HintsOf(failed)
-		case strings.HasPrefix(line, hint):
-			failed = failed.Hint("%s", strings.TrimPrefix(line, hint))
-		case line != "":
-			f.Line(line)
-		}
+	complaint := link.ReadComplaint(code, said)
+	for _, line := range complaint.Rest {
+		f.Line(line)
 	}
+	what := complaint.What
+	if _, cause, is := strings.Cut(what, ": "); is && strings.HasPrefix(what, "host ") {
+		what = cause
+	}
+	failed := fail.Errorf(complaint.Kind, "%s%s", at, what)
+	failed.Hints = complaint.Hints
 	return failed
 }
