@@ -94,6 +94,9 @@ func (e *End) Give(ctx context.Context, g Giving, to io.Writer) error {
 			ID: g.ID, Handle: r.Handle, SessionID: r.SessionID, State: moves.Given, Place: g.To, PlaceID: g.PlaceID, Command: g.Command,
 			Digest: digest, At: e.Project.Now(), Print: p.print, Messages: p.messages,
 		}
+		if p.manifest.Tree != nil {
+			note.Tree = moves.Tree(*p.manifest.Tree)
+		}
 		if err := e.Project.Store.Moves().Put(note); err != nil {
 			return err
 		}
@@ -111,7 +114,7 @@ func (e *End) Leave(ctx context.Context, handle agent.Handle, id, digest string)
 		return Gone{}, fail.Errorf(fail.NotFound, "no such move of it")
 	}
 	done, err := e.Supervisor.Leave(ctx, note, func(_ context.Context, r *agent.Record) error {
-		changed := fail.Errorf(fail.Conflict, "it has changed since it was packed").Hint("repeat the command: %s", note.Command)
+		changed := fail.Errorf(fail.Conflict, "it has changed since it was packed")
 		if note.Digest != digest {
 			return changed
 		}
@@ -122,6 +125,9 @@ func (e *End) Leave(ctx context.Context, handle agent.Handle, id, digest string)
 		}
 		return err
 	})
+	if fail.KindOf(err) == fail.Conflict {
+		err = fail.Errorf(fail.Conflict, "%w", err).Hint("to pack it again, and complete the move: %s", note.Command)
+	}
 	return Gone{TreeLeft: done.TreeLeft, Dropped: done.Dropped}, err
 }
 

@@ -46,7 +46,14 @@ type Note struct {
 
 	Print    string          `json:"print,omitempty"`    // of the files that the package was made of
 	Messages []string        `json:"messages,omitempty"` // the ids of those in the package
+	Tree     Tree            `json:"tree,omitzero"`      // in the package; zero: it had no worktree
 	Record   json.RawMessage `json:"record,omitempty"`   // as it was when the agent left
+}
+
+// Tree is a worktree, as git has kept it.
+type Tree struct {
+	Ref    string `json:"ref"`
+	Commit string `json:"commit"`
 }
 
 const noteLimit = 4 << 20 // bytes

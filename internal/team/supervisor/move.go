@@ -175,6 +175,15 @@ func (s *Supervisor) Leave(ctx context.Context, note moves.Note, check func(cont
 		if status := s.Project.LookAt(ctx, r).Status; !status.Down() {
 			return Departed{}, fail.Errorf(fail.Conflict, "the agent is %s", status.Word())
 		}
+		if note.Tree != (moves.Tree{}) {
+			removal, err := s.removal(&r)
+			if err == nil {
+				err = removal.CheckUnchanged(ctx, worktree.Cargo(note.Tree))
+			}
+			if err != nil {
+				return Departed{}, err
+			}
+		}
 		if has, err = s.depart(ctx, &r, note, check); err != nil {
 			return Departed{}, err
 		}
@@ -222,7 +231,7 @@ func (s *Supervisor) clearAway(ctx context.Context, r *agent.Record, note moves.
 		return done, err
 	}
 	if r.OwnWorktree != (agent.OwnWorktree{}) {
-		done.TreeLeft = s.removeCarried(ctx, r)
+		done.TreeLeft = s.removeCarried(ctx, r, worktree.Cargo(note.Tree))
 	}
 	if err := s.Project.Store.Remove(ctx, r.Handle); err != nil {
 		return done, err
@@ -233,12 +242,12 @@ func (s *Supervisor) clearAway(ctx context.Context, r *agent.Record, note moves.
 }
 
 // removeCarried removes the worktree of an agent that has left, and returns why it stays if it does.
-func (s *Supervisor) removeCarried(ctx context.Context, r *agent.Record) string {
+func (s *Supervisor) removeCarried(ctx context.Context, r *agent.Record, cargo worktree.Cargo) string {
 	removal, err := s.removal(r)
 	if err != nil {
 		return err.Error()
 	}
-	removal.Carried = true
+	removal.Carried = cargo
 	if _, err = removal.Remove(ctx); err == nil {
 		return ""
 	}

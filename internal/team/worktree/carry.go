@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,6 +61,60 @@ func (r *Removal) Carry(ctx context.Context) (Cargo, error) {
 	return Cargo{Ref: kept.Ref, Commit: commit}, err
 }
 
+// CheckUnchanged checks that the tree holds what a cargo of it has. Errors: Conflict.
+func (r *Removal) CheckUnchanged(ctx context.Context, c Cargo) error {
+	head, err := r.head(ctx)
+	if err != nil {
+		return err
+	}
+	dir, err := r.gitDir(ctx)
+	if err != nil {
+		return err
+	}
+	commits, err := r.looseCommits(ctx, dir, head)
+	if err != nil {
+		return err
+	}
+	packed, err := r.common().Run(ctx, "rev-parse", "--verify", c.Commit+"^1")
+	if err != nil {
+		return err
+	}
+	var more strings.Builder
+	asked := strings.Join(append(commits, head), "\n") + "\n^" + c.Commit + "\n"
+	if err := r.common().Pipe(ctx, strings.NewReader(asked), &more, "rev-list", "--max-count=1", "--stdin"); err != nil {
+		return err
+	}
+	if packed != head || more.Len() > 0 {
+		return fail.Errorf(fail.Conflict, "there are other commits in its worktree since it was packed")
+	}
+	return r.checkFiles(ctx, c)
+}
+
+// checkFiles checks that the files of the tree are those of a cargo.
+func (r *Removal) checkFiles(ctx context.Context, c Cargo) error {
+	root, err := os.OpenRoot(r.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	has, err := (&Kept{Ref: c.Commit}).tree(ctx, r.common())
+	if err != nil {
+		return err
+	}
+	_, _, other := r.compare(root, has, len(c.Commit))
+	for name := range has {
+		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			other = append(other, human.Quote(name))
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	slices.Sort(other)
+	const most = 5
+	return fail.Errorf(fail.Conflict, "its worktree has changed since it was packed: %s", strings.Join(other[:min(len(other), most)], ", "))
+}
+
 // Pack writes the objects of a cargo that a repository with some commits lacks.
 func (c *Cargo) Pack(ctx context.Context, common string, have []string, to io.Writer) error {
 	here, err := present(ctx, git.Dir(common), have)
@@ -86,12 +142,6 @@ func present(ctx context.Context, common git.Dir, names []string) (here []string
 		}
 	}
 	return here, err
-}
-
-// Shares reports whether a repository has one of some commits.
-func Shares(ctx context.Context, common string, have []string) (bool, error) {
-	here, err := present(ctx, git.Dir(common), have)
-	return len(here) > 0, err
 }
 
 // Tips returns the newest commits of the branches of a project's repository, remote ones too. Errors: NotFound outside

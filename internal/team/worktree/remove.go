@@ -30,7 +30,7 @@ type Removal struct {
 	Machine *machine.Machine
 	Others  func() []Obstacle // who else uses the tree, asked at the moment of removal
 	Now     time.Time
-	Carried bool // it is on another machine, with all that is in it
+	Carried Cargo // what of it is on another machine; zero: it was not moved
 
 	again bool                    // it goes on with a removal that has perhaps deleted files
 	after func(step string) error // of tests: what happens after a step
@@ -147,7 +147,7 @@ func (t *Tree) isRemoved(ctx context.Context) (*Kept, error) {
 // obstacles returns all reasons why the tree must stay now.
 func (r *Removal) obstacles(ctx context.Context) error {
 	find := r.Obstacles
-	if r.Carried {
+	if r.Carried != (Cargo{}) {
 		find = r.CarryObstacles
 	}
 	if all := append(find(ctx, r.Machine, true), r.Others()...); len(all) > 0 {
@@ -170,6 +170,11 @@ func (r *Removal) begin(ctx context.Context) (aside string, err error) {
 	}
 	if err := r.obstacles(ctx); err != nil {
 		return "", err
+	}
+	if r.Carried != (Cargo{}) {
+		if err := r.CheckUnchanged(ctx, r.Carried); err != nil {
+			return "", err
+		}
 	}
 	if head, err := r.head(ctx); err != nil || head != kept.Head {
 		return "", errors.Join(r.refusal([]Obstacle{{What: "another commit was checked out in it"}}), err)
