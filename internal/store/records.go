@@ -236,7 +236,8 @@ func (s *Store) absent(handle agent.Handle) error {
 	if note := s.Moves().Of(handle); note != nil {
 		absent = fail.Errorf(fail.NotFound, "no such agent in %s: it was moved to %s", human.Quote(s.project), note.Place)
 		if note.State == moves.Left {
-			return absent.Hint("it is not known to have arrived; to complete the move: %s", note.Command)
+			return absent.Hint("it is not known to have arrived; to complete the move: %s", note.Command).
+				Hint("if %s is lost for good: nbs-worker move %s --cancel --lost", note.Place, handle)
 		}
 	}
 	if near := handle.Nearest(handles); near != "" {

@@ -42,7 +42,7 @@ func (e *End) Look(ctx context.Context, handle agent.Handle, force bool) (Ask, e
 		if err != nil {
 			return ask, err
 		}
-		if note.State == moves.Left || note.State == moves.Done {
+		if note.HasLeft() {
 			return ask.of(&note), nil
 		}
 		ask.ID, ask.State, ask.Place, ask.PlaceID = r.Move.ID, moves.Given, r.Move.To, note.PlaceID
@@ -65,6 +65,7 @@ func (e *End) Look(ctx context.Context, handle agent.Handle, force bool) (Ask, e
 // of returns what is said of an agent that has left.
 func (a Ask) of(note *moves.Note) Ask {
 	a.ID, a.State, a.Place, a.PlaceID, a.Command, a.Digest = note.ID, note.State, note.Place, note.PlaceID, note.Command, note.Digest
+	a.Since, a.Messages = note.At, len(note.Messages)
 	return a
 }
 

@@ -21,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -35,19 +36,22 @@ type Place interface {
 
 // Ask is what the machine that an agent is at says of it.
 type Ask struct {
-	Format  int          `json:"format"`
-	Version string       `json:"version"` // of nbs-worker
-	ID      string       `json:"id,omitempty"`
-	State   moves.State  `json:"state,omitempty"` // "": it is there, and no move is under way
-	Place   string       `json:"place,omitempty"` // the name of the machine to which it is on its way
-	PlaceID string       `json:"place_id,omitempty"`
-	Command string       `json:"command,omitempty"`
-	Digest  string       `json:"digest,omitempty"`
-	Record  agent.Record `json:"record"`
+	Format  int         `json:"format"`
+	Version string      `json:"version"` // of nbs-worker
+	ID      string      `json:"id,omitempty"`
+	State   moves.State `json:"state,omitempty"` // "": it is there, and no move is under way
+	Place   string      `json:"place,omitempty"` // the name of the machine to which it is on its way
+	PlaceID string      `json:"place_id,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Digest  string      `json:"digest,omitempty"`
+	Since   time.Time   `json:"since,omitzero"` // when it has left
+
+	Messages int          `json:"messages,omitzero"` // that have gone with it
+	Record   agent.Record `json:"record"`
 }
 
-// hasLeft reports whether the agent has left, and can only arrive.
-func (a *Ask) hasLeft() bool { return a.State == moves.Left || a.State == moves.Done }
+// HasLeft reports whether the agent has left, and can only arrive.
+func (a *Ask) HasLeft() bool { return a.State == moves.Left || a.State == moves.Done }
 
 // Room is what the other machine says, if the agent can come.
 type Room struct {
@@ -113,7 +117,7 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 		return Moved{}, err
 	}
 	var done Moved
-	if !ask.hasLeft() {
+	if !ask.HasLeft() {
 		done.Gone, err = o.bring(ctx, ask, room)
 	} else if ask.State == moves.Left { // a killed step may have left its record
 		err = call(ctx, o.From, nil, &done.Gone, o.leave(ask)...)

@@ -24,7 +24,7 @@ func (e *End) Check(ctx context.Context, ask Ask) (Room, error) {
 		return room, nil // the caller compares them
 	}
 	var err error
-	if room.PlaceID, err = e.Project.Store.Moves().PlaceID(); err != nil || ask.hasLeft() {
+	if room.PlaceID, err = e.Project.Store.Moves().PlaceID(); err != nil || ask.HasLeft() {
 		return room, err
 	}
 	if err := ask.Record.Validate(); err != nil {

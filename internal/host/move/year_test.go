@@ -116,7 +116,7 @@ func (m *model) step(out io.Writer, in []byte, args []string) error {
 	case args[1] == "take" && slices.Contains(args, "--check"):
 		var ask Ask
 		_ = json.Unmarshal(in, &ask)
-		if m.agents[ask.Record.Handle] != nil && !ask.hasLeft() {
+		if m.agents[ask.Record.Handle] != nil && !ask.HasLeft() {
 			return fail.Errorf(fail.Conflict, "the handle is taken")
 		}
 		return answer(Room{Format: format, PlaceID: m.name})

@@ -24,11 +24,12 @@ const Folder = "moves"
 // State is how far a move is on one machine.
 type State string
 
-// The states. Given, Left and Done are of the machine that an agent leaves; Arrived is of the other one.
+// The states. Given, Left, Done and Lost are of the machine that an agent leaves; Arrived is of the other one.
 const (
 	Given   State = "given"   // its files were handed out; it is still here
 	Left    State = "left"    // it is no longer here
 	Done    State = "done"    // it is known to have arrived
+	Lost    State = "lost"    // it had left, and is here again: the other machine is lost
 	Arrived State = "arrived" // it is here
 )
 
@@ -55,6 +56,9 @@ type Tree struct {
 	Ref    string `json:"ref"`
 	Commit string `json:"commit"`
 }
+
+// HasLeft reports whether the agent is no longer here by this move.
+func (n *Note) HasLeft() bool { return n.State == Left || n.State == Done }
 
 const noteLimit = 4 << 20 // bytes
 
@@ -143,7 +147,7 @@ func (d *Drawer) Of(handle agent.Handle) *Note {
 		return nil
 	}
 	for i := range all {
-		if n := &all[i]; n.Handle.Same(handle) && (n.State == Left || n.State == Done) {
+		if n := &all[i]; n.Handle.Same(handle) && n.HasLeft() {
 			return n
 		}
 	}

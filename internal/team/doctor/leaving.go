@@ -32,7 +32,8 @@ func (d *examination) leaving(context.Context) (all findings) {
 	for _, n := range notes {
 		known[n.ID] = n.State != moves.Given
 		if n.State == moves.Left && d.isGone(&n) {
-			all.add(Warning, string(n.Handle)+" has left for "+n.Place+", and is not known to have arrived", "it runs nowhere until it has", "to complete the move: "+n.Command)
+			all.add(Warning, string(n.Handle)+" has left for "+n.Place+", and is not known to have arrived", "it runs nowhere until it has", "to complete the move: "+n.Command,
+				"if "+n.Place+" is lost for good: nbs-worker move "+string(n.Handle)+" --cancel --lost")
 		}
 	}
 	waiting, _ := d.project.Store.Moves().Waiting() // doctor says elsewhere that the folder cannot be read

@@ -75,7 +75,7 @@ func (s *Supervisor) Depart(ctx context.Context, handle agent.Handle, m agent.Ho
 		return err
 	}
 	if before.IsLeaving() {
-		if note, err := s.Project.Store.Moves().Get(before.Move.ID); err != nil || note.State == moves.Left || note.State == moves.Done {
+		if note, err := s.Project.Store.Moves().Get(before.Move.ID); err != nil || note.HasLeft() {
 			return errors.Join(err, errLeaving(&before))
 		}
 	}
@@ -128,7 +128,8 @@ func (s *Supervisor) Unmove(ctx context.Context, handle agent.Handle) (agent.Rec
 		if err != nil {
 			return r, err
 		}
-		return r, fail.Errorf(fail.Conflict, "it has left for %s, and can only arrive there", r.Move.To).Hint("to complete the move: %s", r.Move.Command)
+		return r, fail.Errorf(fail.Conflict, "it has left for %s, and can only arrive there", r.Move.To).Hint("to complete the move: %s", r.Move.Command).
+			Hint("if %s is lost for good: nbs-worker move %s --cancel --lost", r.Move.To, handle)
 	}
 	to := r.Move.To
 	r, err = s.Project.Store.Update(ctx, handle, func(r *agent.Record) error {
@@ -160,7 +161,7 @@ func (s *Supervisor) Leave(ctx context.Context, note moves.Note, check func(cont
 	if err != nil {
 		return Departed{}, err
 	}
-	isOver := has.State == moves.Left || has.State == moves.Done
+	isOver := has.HasLeft()
 	r, err := s.Project.Store.Load(note.Handle)
 	if isOver && (fail.KindOf(err) == fail.NotFound || err == nil && (r.Move == nil || r.Move.ID != note.ID)) {
 		return Departed{}, nil

@@ -43,7 +43,9 @@ func TestChangesAfterATreeWasPacked(t *testing.T) {
 	} {
 		w, cargo := carried(t)
 		change(w)
-		as := func(err error) bool { return (err == nil) == (what == "") && (err == nil || fail.KindOf(err) == fail.Conflict) }
+		as := func(err error) bool {
+			return (err == nil) == (what == "") && (err == nil || fail.KindOf(err) == fail.Conflict)
+		}
 		err := w.removal().CheckUnchanged(t.Context(), cargo)
 		rig.Check(t, as(err), "%q: %v", what, err)
 

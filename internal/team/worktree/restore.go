@@ -96,7 +96,9 @@ func (k *Kept) restore(ctx context.Context, t *Tree) (files int, branch string, 
 }
 
 // reason is what the lock of a tree says while it is restored.
-func (k *Kept) reason() string { return ours + "restores " + k.Ref }
+func (k *Kept) reason() string { return ours + restores + k.Ref }
+
+const restores = "restores "
 
 // begin makes the tree without files, unless a restore or a removal that was killed has left it.
 func (k *Kept) begin(ctx context.Context, t *Tree) error {

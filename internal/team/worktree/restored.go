@@ -51,3 +51,9 @@ func restoredTo(common string) map[string]string {
 	}
 	return is
 }
+
+// IsBeingRestored reports whether a restore of the tree was killed before it was complete.
+func (t *Tree) IsBeingRestored(ctx context.Context) (bool, error) {
+	known, err := t.entry(ctx)
+	return known != nil && strings.HasPrefix(known.locked, ours+restores), err
+}

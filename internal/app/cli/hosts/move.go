@@ -24,13 +24,13 @@ const here = "here"
 type moveOptions struct {
 	to                     string
 	force, noStart, cancel bool
-	trust                  bool
+	trust, lost, yes       bool
 }
 
 func newMoveCmd(f *ui.Factory) *cobra.Command {
 	var o moveOptions
 	cmd := &cobra.Command{
-		Use:   "move <handle> {--to HOST | --to here | --cancel}",
+		Use:   "move <handle> {--to HOST | --to here | --cancel [--lost]}",
 		Short: "Move an agent to another machine, with its conversation",
 		Long: ui.WithCodes(`Moves an agent to the project of a host, or from a host to this machine. Its record, its
 conversations, what is remembered of it and its waiting messages go along. With a worktree,
@@ -45,8 +45,9 @@ the new folder.
 
 The agent is always at one machine only. If move was interrupted or killed, the same command
 completes it, and doctor at both machines names that command. Until then the agent cannot be
-started. While it has not left, --cancel keeps it where it is. Costs and budgets begin at zero
-where it arrives, and team.yaml may still name it here.`,
+started. While it has not left, --cancel keeps it where it is. If it has left, and the other
+machine is lost for good, --cancel --lost brings it back as it was when it left, after a
+question. Costs and budgets begin at zero where it arrives, and team.yaml may still name it here.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker move theologian --to build1
   nbs-worker move theologian@build1 --to here
@@ -64,6 +65,8 @@ where it arrives, and team.yaml may still name it here.`,
 	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped where it arrives")
 	flags.BoolVar(&o.trust, "trust", false, "have Claude trust its folder there, if that is in the project")
 	flags.BoolVar(&o.cancel, "cancel", false, "keep an agent that has not left yet")
+	flags.BoolVar(&o.lost, "lost", false, "with --cancel: it has left, and the other machine is lost for good")
+	flags.BoolVar(&o.yes, "yes", false, "with --lost: do not ask")
 	return f.WithJSON(cmd)
 }
 
@@ -90,6 +93,10 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	switch {
 	case o.cancel && o.to != "":
 		return fail.Errorf(fail.BadInput, "--to and --cancel exclude each other")
+	case (o.lost || o.yes) && !o.cancel || o.yes && !o.lost:
+		return fail.Errorf(fail.BadInput, "--lost belongs to --cancel, and --yes to --lost")
+	case o.lost:
+		return runLost(ctx, f, h, from, o.yes)
 	case o.cancel:
 		return from.Run(ctx, nil, f.Streams.Out, "host", "leave", handle, "--cancel")
 	case o.to == "":

@@ -23,7 +23,7 @@ type stepOptions struct {
 	id, to, from, command, digest string
 	place                         string
 	look, force, check, done      bool
-	cancel, noStart, trust        bool
+	cancel, noStart, trust, lost  bool
 }
 
 func newGiveCmd(f *ui.Factory) *cobra.Command {
@@ -65,6 +65,7 @@ func newLeaveCmd(f *ui.Factory) *cobra.Command {
 	flags.StringVar(&o.digest, "digest", "", "of the package that was taken")
 	flags.BoolVar(&o.done, "done", false, "note that it has arrived")
 	flags.BoolVar(&o.cancel, "cancel", false, "keep it here")
+	flags.BoolVar(&o.lost, "lost", false, "bring it back here")
 	return cmd
 }
 
@@ -177,7 +178,11 @@ func runLeave(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOpt
 	e := end(f, s)
 	switch {
 	case o.cancel:
-		r, err := s.Unmove(ctx, handle)
+		back := s.Unmove
+		if o.lost {
+			back = s.Reclaim
+		}
+		r, err := back(ctx, handle)
 		if err == nil {
 			f.Hint("it is stopped; to start it: nbs-worker resume %s", r.Handle)
 		}
