@@ -79,7 +79,7 @@ func (j *Job) Begin(self agent.Identity) (finish func(code int) error, err error
 	}
 	text, err := json.Marshal(self)
 	if err == nil {
-		err = j.tree.Write(began, text)
+		err = j.write(began, text)
 	}
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
@@ -87,10 +87,19 @@ func (j *Job) Begin(self agent.Identity) (finish func(code int) error, err error
 	return func(code int) error {
 		text, err := json.Marshal(ending{code})
 		if err == nil {
-			err = j.tree.Write(end, text)
+			err = j.write(end, text)
 		}
 		return errors.Join(err, held.Close())
 	}, nil
+}
+
+// write writes a file of the job's process. Only what a change has become outlives a power cut: the rest is asked for again
+// after it.
+func (j *Job) write(name string, text []byte) error {
+	if j.Keep {
+		return j.tree.Write(name, text)
+	}
+	return j.tree.HandOverText(name, text)
 }
 
 // Attend marks that this process reads what the job writes, until release.
