@@ -52,6 +52,9 @@ func CheckSchema(t testing.TB, args []string, r Result) {
 	if slices.Contains(args, "--watch") {
 		verb += "-watch"
 	}
+	if slices.Contains(args, "--hosts") {
+		verb = "hosts"
+	}
 	if verb == "" || !slices.Contains(args, "--json") || slices.Contains(args, "--help") {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // One list shows all agents of three hosts, and a fourth that is down costs nothing but its line. NBS_HOST_AGENTS is how
-// many agents there are; what the list takes is logged.
+// many agents there are. What the list takes is logged, beside the lists and the connections of the hosts, each at once.
 func TestListOfManyAgents(t *testing.T) {
 	f := standIn(t, "build1", "build2", "build3", "build4")
 	agents := e2e.Number(t, "NBS_HOST_AGENTS", 9)
@@ -33,14 +33,20 @@ func TestListOfManyAgents(t *testing.T) {
 		what()
 		return time.Since(begun).Round(time.Millisecond)
 	}
-	var slowest time.Duration
-	for i := range 3 {
-		slowest = max(slowest, took(func() { f.hosts[fmt.Sprintf("build%d", i+1)].OK("list") }))
+	atOnce := func(what func(h *host)) time.Duration {
+		return took(func() {
+			var all sync.WaitGroup
+			for i := range 3 {
+				all.Go(func() { what(f.hosts[fmt.Sprintf("build%d", i+1)]) })
+			}
+			all.Wait()
+		})
 	}
-	connection := took(func() { f.ssh("build1", "true") })
+	lists := atOnce(func(h *host) { f.Check(h.NBS("list").Code == 0, "list at %s failed", h.machine.Name) })
+	connections := atOnce(func(h *host) { f.ssh(h.machine.Name, "true") })
 	var r e2e.Result
 	all := took(func() { r = f.NBS("list", "--hosts") })
-	t.Logf("%d agents: the slowest host lists its own in %s, ssh takes %s, list --hosts %s", agents, slowest, connection, all)
+	t.Logf("%d agents: the hosts list their own in %s, ssh to each takes %s, list --hosts %s", agents, lists, connections, all)
 	rig.Equal(f, strings.Count(r.Stdout, "\tagent"), agents, "rows of agents")
 	f.Check(r.Code == 7 && strings.Count(r.Stderr, "unreachable") == 1, "list --hosts: %s", r)
 	f.MustSay(r.Stderr, "build4 is unreachable: it refuses connections")
