@@ -50,6 +50,7 @@ type Agent struct {
 	Worktree       *Worktree            `json:"worktree,omitempty"`     // that Claude has made for its session
 	OwnWorktree    *OwnWorktree         `json:"own_worktree,omitempty"` // that spawn --worktree has made for it, in a list
 	Allowed        *bool                `json:"allowed"`                // the record has the user's seal; null: unknown
+	Job            *Job                 `json:"job,omitempty"`          // of Slurm, in which it runs or waits, as seen from outside of it
 	SharedWith     []agent.Handle       `json:"shared_with,omitempty"`  // other agents with the same conversation
 	Usage          *Usage               `json:"usage,omitempty"`        // of a running agent, if asked for
 }
@@ -164,6 +165,7 @@ func NewAgent(row *inspect.Row, judge *attention.Judge) Agent {
 	out.State, out.Cause = sight.Status.Words()
 	out.Budget = newBudget(sight.Spending)
 	out.Limits, out.PullRequest, out.Worktree = newLimits(sight.Report.Limits, now), (*PullRequest)(sight.Report.Pull), (*Worktree)(sight.Report.Worktree)
+	out.Job = newJob(sight.Job)
 	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
 	if row.Tree != nil {
 		out.OwnWorktree = &OwnWorktree{row.Tree.Path, row.Tree.Branch, row.Tree.Gone, row.Tree.Changed}
@@ -181,6 +183,24 @@ func NewAgent(row *inspect.Row, judge *attention.Judge) Agent {
 		out.PermissionMode = r.LaunchPermissionMode()
 	}
 	return out
+}
+
+// Job is what Slurm says of the job of an agent.
+type Job struct {
+	ID     string `json:"id,omitempty"`
+	State  string `json:"state"`            // in Slurm's words, such as RUNNING or PENDING; unreachable: Slurm did not answer
+	Node   string `json:"node,omitempty"`   // where it runs
+	Reason string `json:"reason,omitempty"` // why it waits, in Slurm's words
+}
+
+func newJob(j *observe.Job) *Job {
+	switch {
+	case j == nil:
+		return nil
+	case j.Err != nil:
+		return &Job{State: j.Word()}
+	}
+	return &Job{j.ID, j.State, j.Node, j.Reason}
 }
 
 func newRestart(r *agent.Record, status agent.Status) Restart {

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -19,10 +18,10 @@ func TestOneJobOfAnAgentRuns(t *testing.T) {
 
 	second := c.submit("alpha", "-w", two)
 	c.waitQueue(second, "PENDING  Dependency")
-	here := c.Session("alpha")
-	c.Check(here.State == "unknown" && strings.Contains(here.Cause, `it runs on host "n1", in the job slurm/rig/nbs-`), "from here it is %+v", here)
-	c.Refused(5, "cannot determine whether the agent runs", "resume", "alpha")
-	c.attachByHint("alpha", "● 42")
+	here := c.row("alpha")
+	c.Check(here.State == "idle" && here.Job == jobRow{first, "RUNNING", one, ""}, "from here it is %+v", here)
+	c.Refused(5, "the agent runs already", "resume", "alpha")
+	c.attachTo("alpha", "● 42")
 
 	c.slurm.Run("scancel", first)
 	c.waitQueue(second, "RUNNING "+two)

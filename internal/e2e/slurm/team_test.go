@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,18 +97,49 @@ func (c *cluster) mustKnow(node, handle string, before e2e.Session) e2e.Session 
 	return now
 }
 
-// attachByHint goes to the terminal of an agent as attach says, from where it cannot be seen.
-func (c *cluster) attachByHint(handle, shows string) {
+// attachTo goes to the terminal of an agent from where only Slurm reaches it.
+func (c *cluster) attachTo(handle, shows string) {
 	c.Helper()
-	r := c.OnTerminal("attach", handle)
-	_, hint, found := strings.Cut(r.Stderr, "hint: if its job runs: ")
-	c.Check(r.Code == 5 && found, "attach: %v", r)
-	line, _, _ := strings.Cut(hint, "\n")
-	cmd := exec.Command("sh", "-c", strings.TrimSpace(line))
+	cmd := exec.Command(c.Worker, "attach", handle)
 	cmd.Dir, cmd.Env = c.Dir, slices.Concat(c.Env, []string{"TERM=xterm"})
 	there := c.Console(cmd)
 	there.MustShow(shows)
 	there.Types("\x02d") // which detaches
 	<-there.Done
 	c.Must(cmd.Wait())
+}
+
+// row is what list says of an agent.
+type row struct {
+	Handle, State, Cause, Desired string
+	SessionID                     string `json:"session_id"`
+	Job                           jobRow
+}
+
+// jobRow is what list says of the job of an agent.
+type jobRow struct{ ID, State, Node, Reason string }
+
+// row lists the agents from outside of all jobs, and returns the row of one.
+func (c *cluster) row(handle string) row {
+	c.Helper()
+	var rows []row
+	c.Decode(&rows, "list", "--json")
+	for _, r := range rows {
+		if r.Handle == handle {
+			return r
+		}
+	}
+	c.Fatalf("%s is not in the list", handle)
+	return row{}
+}
+
+// waitRow waits until the list says of an agent what is waited for.
+func (c *cluster) waitRow(handle, what string, is func(row) bool) row {
+	c.Helper()
+	var last row
+	c.WaitFor(handle+" "+what, func() (bool, string) {
+		last = c.row(handle)
+		return is(last), fmt.Sprintf("%+v", last)
+	})
+	return last
 }

@@ -131,9 +131,14 @@ func (i *Inspector) goTo(ctx context.Context, handle agent.Handle, show func(c *
 		return err
 	}
 	sight := i.Project.LookAt(ctx, r)
-	switch {
+	switch job := sight.Job; {
 	case sight.Err != nil:
 		return sight.Err
+	case job != nil && job.Err == nil && job.Waits():
+		return fail.Errorf(fail.NotFound, "the agent does not run: %s", sight.Status.Word()).
+			Hint("to see when it may begin: squeue --start -j %s", job.ID)
+	case job != nil && job.Err == nil && job.Runs() && !sight.Status.Down():
+		return i.Project.Slurm().Show(job.Job, i.Project.Program, "--root", i.Project.Store.Project(), "attach", string(handle))
 	case sight.Status.Down():
 		return fail.Errorf(fail.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", handle)

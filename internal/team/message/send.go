@@ -251,6 +251,8 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 	case sight.Status.Down():
 		return false, fail.Errorf(fail.Conflict, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", sight.Record.Handle)
+	case s.project.IsForeign(&sight.Record):
+		return false, s.project.HintJob(fail.Errorf(fail.Held, "it runs on host %s, and text can be typed only there", human.Quote(sight.Record.Process.Host)), &sight.Record, "send")
 	case state == agent.Waiting:
 		return false, fail.Errorf(fail.Held, "it waits for a person: %s", sight.Status.Detail).
 			Hint("answer it %s", s.project.WayToAnswer(sight.Record.Handle))

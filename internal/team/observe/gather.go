@@ -44,6 +44,7 @@ func (l *round) gather(ctx context.Context, a *subject) {
 		pane = PaneUnasked // of another start
 	}
 	l.noteCause(ctx, a)
+	l.noteJobOver(ctx, a)
 }
 
 // awaitEnd waits some milliseconds for a claude that is exiting, and for a launcher that still runs after its
@@ -85,6 +86,10 @@ func (l *round) evidenceOf(ctx context.Context, r *agent.Record) Evidence {
 	e.LauncherLives = l.Machine.IsAlive(r.Process.LauncherIdentity())
 	e.BeingStarted = l.BeingStarted(r)
 	e.Death = l.deathOf(r)
+	if e.Claude == machine.Foreign || r.ExitOf(r.Process.Invocation) != nil {
+		e.Job = l.jobOf(ctx, r)
+		e.Failure, e.TurnDone = e.Report.Failure, !e.Report.Done.IsZero()
+	}
 	if r.BacksOff() {
 		pause, err := l.Store.Watching().Paused()
 		e.Paused = pause != nil || err != nil

@@ -1,7 +1,9 @@
 package observe
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -9,7 +11,104 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/machine"
+	"nbs-worker/internal/platform/slurm"
 )
+
+// Job is what Slurm says of the job in which an agent was started last. A start that a command of the user's has recorded
+// is in the queue from before its record until after its end.
+type Job struct {
+	slurm.Job             // that runs or, if none runs, that waits; never zero in a Sight
+	All       []slurm.Job // of this name, also those that wait for this one to end
+	Err       error       // why Slurm did not say; nil: it did
+}
+
+// isOver reports whether Slurm knows no job of this name any more.
+func (j *Job) isOver() bool { return j != nil && j.Err == nil && j.ID == "" }
+
+// isQueued reports whether a job of this name is to begin, and none runs.
+func (j *Job) isQueued() bool { return j != nil && j.Err == nil && j.Waits() }
+
+// Word describes the job in a few words.
+func (j *Job) Word() string {
+	if j.Err != nil {
+		return "unreachable"
+	}
+	return j.String()
+}
+
+// InSlurm reports whether the last start of an agent was in a job of Slurm.
+func InSlurm(r *agent.Record) bool {
+	_, _, is := slurmJob(r.Process)
+	return is
+}
+
+// slurmJob splits the name of a job of Slurm, as export slurm writes it: slurm/CLUSTER/NAME.
+func slurmJob(p *agent.Process) (cluster, name string, is bool) {
+	if p == nil {
+		return "", "", false
+	}
+	rest, is := strings.CutPrefix(p.Job, "slurm/")
+	if !is {
+		return "", "", false
+	}
+	return strings.Cut(rest, "/")
+}
+
+// noteJobOver records the end of a start in a job that Slurm does not have any more, if the user's seal vouches that it
+// was that job.
+func (o *Project) noteJobOver(ctx context.Context, a *subject) {
+	e := &a.evidence
+	if e.Claude != machine.Foreign || !e.Job.isOver() || a.record.ExitOf(a.record.Process.Invocation) != nil || o.Store.CheckSeal(&a.record) != nil {
+		return
+	}
+	o.noteEnd(ctx, a, agent.LostTmux, jobEnded, func(r *agent.Record) bool { return r.ExitOf(r.Process.Invocation) == nil })
+}
+
+const jobEnded = "its job has ended"
+
+// foreign says where an agent runs of which nothing can be seen from here.
+func foreign(p *agent.Process) string {
+	if p.Job != "" {
+		return fmt.Sprintf("it runs on host %s, in the job %s", human.Quote(p.Host), p.Job)
+	}
+	return fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(p.Host))
+}
+
+// elsewhere judges an agent of which nothing can be seen from here, by what Slurm says of its job, and by the hooks, whose
+// reports are on the file system of the project.
+func (e *Evidence) elsewhere(r *agent.Record) agent.Status {
+	status := agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: foreign(r.Process)}
+	switch j := e.Job; {
+	case j == nil:
+	case j.Err != nil:
+		status.Detail += "; " + j.Err.Error()
+	case j.isOver():
+		return agent.Status{State: agent.Dead, Cause: agent.LostTmux, Source: agent.FromProcess, Detail: jobEnded}
+	case !j.Runs():
+		status.Detail = j.String()
+	case r.Process.PID == 0:
+		return agent.Status{State: agent.Starting, Source: agent.FromRecord}
+	default:
+		if said, known := e.hooked(); known {
+			e.addReport(&said)
+			return said
+		}
+		status.Detail = j.String() + "; its hooks have reported nothing"
+	}
+	return status
+}
+
+// queued judges an agent whose job waits: Slurm starts it again.
+func (e *Evidence) queued(r *agent.Record) agent.Status {
+	queued := agent.Status{State: agent.Backoff, Cause: agent.LostTmux, Detail: e.Job.String(), Source: agent.FromProcess}
+	if exit := r.ExitOf(r.Process.Invocation); exit != nil {
+		queued.Cause, _ = e.Death.Why(r)
+		queued.Since(exit.At, e.Now)
+	}
+	return queued
+}
 
 // jobIsOver reports whether a start was in the tmux server of a job, which has ended with the job.
 func jobIsOver(p *agent.Process) bool {

@@ -51,6 +51,7 @@ type Evidence struct {
 	Screen        screen.Reading // Unknown: not read, or not understood
 	Pane          Presence
 	Death         Death // of a process that is gone
+	Job           *Job  // of Slurm, in which it was started; nil: none, or it is seen from here
 
 	// If the record identifies no process: the claudes that have its conversation open.
 	Strangers    []Stranger
@@ -103,23 +104,17 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 	return dead
 }
 
-// foreign says where an agent runs of which nothing can be seen from here.
-func foreign(p *agent.Process) string {
-	if p.Job != "" {
-		return fmt.Sprintf("it runs on host %s, in the job %s", human.Quote(p.Host), p.Job)
-	}
-	return fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(p.Host))
-}
-
 // notRunning judges an agent whose process has ended, or may have ended.
 func (e *Evidence) notRunning(r *agent.Record) agent.Status {
 	starting := agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	switch {
 	case e.BeingStarted && e.Claude == machine.Gone: // however the last start ended
 		return starting
+	case e.Job.isQueued():
+		return e.queued(r)
 	case r.ExitOf(r.Process.Invocation) != nil: // its own launcher saw it end: that holds wherever it ran
 	case e.Claude == machine.Foreign:
-		return agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: foreign(r.Process)}
+		return e.elsewhere(r)
 	case e.Claude == machine.Unsure:
 		return agent.Status{State: agent.Unknown, Source: agent.FromProcess, Detail: e.ClaudeErr.Error()}
 	case r.Process.PID != 0 && e.LauncherLives:

@@ -35,6 +35,7 @@ type Sight struct {
 	Spending *agent.Spending // of an agent with a budget; nil: it has none, or what it has spent cannot be read
 
 	Pane *tmux.Pane // nil: it has none, or tmux did not answer
+	Job  *Job       // of Slurm, in which it runs or waits, as seen from outside of it; nil: none
 
 	// NotAllowed is the reason why nothing may be started from the record; nil if the record has the user's seal. An
 	// error of another kind than Held means that this could not be determined.
@@ -88,6 +89,7 @@ func (o *Project) look(ctx context.Context, records []agent.Record, closely bool
 		l.agents[i] = subject{record: r}
 	}
 	answers := l.ask(ctx, l.all()) // runs while the processes are read
+	l.askJobs(ctx, records)
 	l.all().each(func(a *subject) { l.lookAt(ctx, a) })
 	l.tell(answers(), l.all())
 	// Ask again for an agent that started or ended between the two.
@@ -160,6 +162,9 @@ func (a *subject) sight() Sight {
 	s := Sight{
 		Record: a.record, Report: a.evidence.Report, Done: a.evidence.TurnDone, Pane: a.pane,
 		NotAllowed: a.unsealed, Err: a.tmuxErr,
+	}
+	if !a.evidence.Job.isOver() {
+		s.Job = a.evidence.Job
 	}
 	if a.lost != nil {
 		s.Lost, s.Err = true, a.lost

@@ -86,8 +86,13 @@ func (o *Project) noteCause(ctx context.Context, a *subject) {
 		return
 	}
 	cause, detail := e.Death.Why(&a.record)
+	o.noteEnd(ctx, a, cause, detail, func(r *agent.Record) bool { return e.Death.settles(r, e.Now) })
+}
+
+// noteEnd records why the start that a look has seen has ended, while holds holds of its record.
+func (o *Project) noteEnd(ctx context.Context, a *subject, cause agent.Cause, detail string, holds func(*agent.Record) bool) {
 	noted, err := o.Store.Update(ctx, a.record.Handle, func(r *agent.Record) error {
-		if !SameStart(r.Process, a.record.Process) || r.Process.PID != a.record.Process.PID || !e.Death.settles(r, e.Now) {
+		if !SameStart(r.Process, a.record.Process) || r.Process.PID != a.record.Process.PID || !holds(r) {
 			return agent.ErrSuperseded
 		}
 		exit := r.ExitOf(r.Process.Invocation)

@@ -35,6 +35,7 @@ type Project struct {
 	Now     func() time.Time
 	Began   time.Time // when the command was given
 	Outside bool      // the caller may see the states of agents, but not what their screens show
+	Jobs    *Jobs     // what Slurm said last; nil: it is asked each time
 }
 
 // Seconds returns the present time in the precision of records.

@@ -195,10 +195,13 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := fail.Errorf(fail.Conflict, "cannot determine whether the agent runs: %s", status.Detail)
 		return false, s.Project.HintAside(s.Project.HintJob(untold, r, "session"), r, "when it is certain that it does not run")
-	case force:
+	case force && !s.Project.IsForeign(r):
 		return true, nil
 	}
 	runs := runsAlready(r, status, sight.Err)
+	if s.Project.IsForeign(r) {
+		return false, s.Project.HintJob(runs, r, "attach").Hint("to end its job: nbs-worker stop %s", r.Handle)
+	}
 	if sight.Pane == nil && status.SamePID && sight.Err == nil {
 		runs = runs.Hint("%s: go there", s.Inspector.Whereabouts(r))
 	} else {

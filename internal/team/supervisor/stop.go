@@ -25,6 +25,13 @@ type Stopped struct {
 	TreeGone bool              // its worktree is not in its place
 }
 
+// was sets the state of an agent before its job was ended.
+func (s *Stopped) was(before *agent.Status) {
+	if before != nil {
+		s.Was = *before
+	}
+}
+
 // Stop ends an agent and keeps its record. The stop is recorded before the first signal, so that nothing starts the
 // agent again in between.
 func (s *Supervisor) Stop(ctx context.Context, handle agent.Handle) (Stopped, error) {
@@ -37,17 +44,24 @@ func (s *Supervisor) Down(ctx context.Context, handle agent.Handle) (Stopped, er
 }
 
 func (s *Supervisor) halt(ctx context.Context, handle agent.Handle, down bool) (Stopped, error) {
+	was, err := s.endJob(ctx, handle, func(r *agent.Record) error { return s.mayStop(&r.Spec) })
+	if err != nil {
+		return Stopped{}, err
+	}
 	unlock, err := s.awaitVerb(ctx, handle, "stop")
 	if err != nil {
 		return Stopped{}, err
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx) // what has begun is completed, whatever the caller does
-	mark := func(r *agent.Record) { r.Downed = down && (r.Downed || r.Desired != agent.DesiredStopped) }
+	mark := func(r *agent.Record) {
+		r.Downed = down && (r.Downed || r.Desired != agent.DesiredStopped || was != nil && !was.Down())
+	}
 	stopped, err := s.stop(ctx, handle, s.mayStop, mark)
 	if err != nil {
 		return stopped, err
 	}
+	stopped.was(was)
 	stopped.Unkept = s.Keeper.Keep(ctx, &stopped.Record) // its launcher may have been killed before it could
 	if err := s.Project.Note(ctx, "stop", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, butDone(err, "it was ended and marked as stopped, but the journal does not say so")
@@ -68,19 +82,22 @@ func (s *Supervisor) DismissWithTree(ctx context.Context, handle agent.Handle, k
 }
 
 func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, withTree bool) (Stopped, error) {
+	was, err := s.endJob(ctx, handle, func(r *agent.Record) error { return s.checkDismiss(ctx, r, withTree) })
+	if err != nil {
+		return Stopped{}, err
+	}
 	unlock, err := s.awaitVerb(ctx, handle, "dismiss")
 	if err != nil {
 		return Stopped{}, err
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx)
-	if r, err := s.Project.Store.Load(handle); err == nil && r.IsLeaving() {
-		return Stopped{}, errLeaving(&r)
+	r, err := s.Project.Store.Load(handle)
+	if err == nil {
+		err = s.checkDismiss(ctx, &r, withTree)
 	}
-	if withTree {
-		if err := s.checkTree(ctx, handle); err != nil {
-			return Stopped{}, err
-		}
+	if err != nil {
+		return Stopped{}, err
 	}
 	stopped, err := s.stop(ctx, handle, s.Caller.CheckDismiss, func(*agent.Record) {})
 	if err == nil {
@@ -89,6 +106,7 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	if err != nil {
 		return stopped, err
 	}
+	stopped.was(was)
 	if withTree {
 		if stopped.Tree, err = s.removeTree(ctx, &stopped.Record); err != nil {
 			return stopped, notDismissed("it was ended, and its record stays", handle, err)
@@ -103,8 +121,8 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	if err := s.Project.Note(ctx, "dismiss", &stopped.Record, "was "+stopped.Was.Word()); err != nil {
 		return stopped, butDone(err, "it was ended, and its record stays: the journal could not take its session id")
 	}
-	if r := &stopped.Record; !withTree && r.OwnWorktree != (agent.OwnWorktree{}) {
-		tree := s.treeOf(r)
+	if r = stopped.Record; !withTree && r.OwnWorktree != (agent.OwnWorktree{}) {
+		tree := s.treeOf(&r)
 		stopped.TreeLeft = tree.Left()
 		stopped.TreeGone = stopped.TreeLeft == ""
 		_ = tree.Unlock(ctx) // its lock holds only what git would forget
@@ -123,6 +141,17 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 		stopped.Kept, stopped.Unkept = s.Keeper.Discard(&stopped.Record)
 	}
 	return stopped, nil
+}
+
+// checkDismiss makes the checks before an agent is ended to be dismissed.
+func (s *Supervisor) checkDismiss(ctx context.Context, r *agent.Record, withTree bool) error {
+	switch {
+	case r.IsLeaving():
+		return errLeaving(r)
+	case withTree:
+		return s.checkTree(ctx, r.Handle)
+	}
+	return s.Caller.CheckDismiss(&r.Spec)
 }
 
 // butDone adds to an error what was done before it.

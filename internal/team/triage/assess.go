@@ -91,6 +91,9 @@ func (k *Known) assessDead(a *Assessment) {
 		}
 		a.is(Held, LevelResume, ResumeMended)
 		a.saw("its restarts have been held since %s: %s", hold.Since.UTC().Format(time.RFC3339), hold.Reason)
+	case k.Status.State == agent.Backoff && k.Job != nil:
+		a.is(Dead, LevelPing, Look)
+		a.saw("Slurm will start it again: %s", k.Job.Word())
 	case k.Status.State == agent.Backoff:
 		a.saw("its launcher will start it again at %s", k.Record.Restarts.Next.UTC().Format(time.RFC3339))
 		if k.Record.Restarts.After == agent.EndQuota {

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/screen"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
@@ -64,8 +65,8 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 	if a.gone() && w.inspector.Project.BeingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
-	if a.Status.State == agent.Unknown && w.inspector.Project.IsForeign(r) {
-		return fail.Errorf(fail.Failed, "%s cannot be waited for from here: %s", r.Handle, a.Status.Detail)
+	if !a.Status.Down() && w.inspector.Project.IsForeign(r) { // its signs do not come here
+		return w.inspector.Project.HintJob(fail.Errorf(fail.Failed, "%s cannot be waited for from here: it runs on host %s", r.Handle, human.Quote(r.Process.Host)), r, "wait")
 	}
 	if view.Status = a.Status; conditions(w.For).ask(untilNeeds) {
 		a.Need = attention.NewJudge(w.inspector.Project, w.Bands).Of(&view.Sight, r.GaugeOf(view.Report).Context())

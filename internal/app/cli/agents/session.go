@@ -96,6 +96,9 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 		{"Handle", string(r.Handle)},
 		{"State", stateLine(v.Status)},
 	}
+	if v.Job != nil {
+		lines = append(lines, ui.Line{"Slurm job", strings.TrimPrefix(v.Job.Word(), "job ")})
+	}
 	if need := judge.Of(&v.Sight, v.Context); need != nil {
 		lines = append(lines, ui.Line{"Needs you", needLine(need, judge.Now)})
 	}

@@ -53,7 +53,7 @@ be seen and keeps running.`,
 		ValidArgsFunction: f.SelectionWhere(ui.Running),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			takes := func(row inspect.Row) bool {
-				return row.Status.Running() || row.Record.LaunchDesired() == agent.DesiredRunning
+				return row.Status.Running() || row.Status.State == agent.Backoff || row.Record.LaunchDesired() == agent.DesiredRunning
 			}
 			return runEnding(cmd.Context(), f, "stop", o, takes, (*supervisor.Supervisor).Stop)
 		},

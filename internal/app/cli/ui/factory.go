@@ -216,7 +216,7 @@ func (f *Factory) observed(opened *store.Store) (*observe.Project, error) {
 	}
 	return &observe.Project{
 		Store: opened, Machine: f.Machine, Tmux: tmux.NewServers().Client, Socket: cmp.Or(f.Socket, os.Getenv("NBS_TMUX_SOCKET")),
-		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: f.Now, Began: f.Began,
+		Env: os.Environ(), Program: program, UID: os.Geteuid(), Now: f.Now, Began: f.Began, Jobs: &observe.Jobs{},
 	}, nil
 }
 
