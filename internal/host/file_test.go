@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
@@ -32,7 +33,7 @@ func TestMistakesOfTheFile(t *testing.T) {
 		"":                     "",
 		"version: 1":           "",
 		"version: 1\nhosts:\n": "",
-		"version: 1\nhosts: {a: {destination: a.org, folder: ~/x, program: /opt/nbs}}": "",
+		"version: 1\nhosts: {a: {destination: a.org, folder: ~/x, program: /opt/nbs, limits: {running: 4}}}": "",
 		"hosts: {}": "line 1, column 1: the file: it must have version: 1",
 		"version: 1\nhosts: {A: {destination: a}}":                              `line 2, column 9: "A" is not a name for a host`,
 		"version: 1\nhosts: {a: {}}":                                            `line 2, column 9: "" is not a destination for ssh`,
@@ -43,6 +44,8 @@ func TestMistakesOfTheFile(t *testing.T) {
 		"version: 1\nhosts: {a: {destination: a, program: sh}}":                 `line 2, column 9: "sh" is not a program for a host`,
 		"version: 1\nhosts: {a: {destination: a}, a: {destination: b}}":         `line 2, column 30: there is a host "a" already`,
 		"version: 1\nhosts: {a: {destination: a, folders: x}}":                  `line 2, column 29: host a: there is no field "folders"; did you mean folder?`,
+		"version: 1\nhosts: {a: {destination: a, limits: 4}}":                   "line 2, column 37: ",
+		"version: 1\nhosts: {a: {destination: a, limits: {agents: 0}}}":         `line 2, column 46: limits: "0" is not a number of agents from 1`,
 		"version: 1\nhosts:\n  a: {destination: a}\n  b: {destination: '-b'}\n": `line 4, column 3: "-b" is not a destination`,
 	} {
 		_, err := Parse("hosts.yaml", []byte(text))
@@ -93,12 +96,12 @@ func TestAChangeKeepsWhatTheUserWrote(t *testing.T) {
 	rig.Must(t, os.Remove(string(f)))
 	rig.Must(t, os.Symlink(dotfile, string(f)))
 	rig.Must(t, f.Change(t.Context(), func(all Hosts) (Hosts, error) {
-		return Hosts{all[0], {Name: "new", Destination: "u@new", Folder: "a: b", Program: "bin/nbs"}}, nil
+		return Hosts{all[0], {Name: "new", Destination: "u@new", Folder: "a: b", Program: "bin/nbs", Limits: agent.Room{Running: 4}}}, nil
 	}))
-	rig.Same(t, "the file behind the link", "# mine\nversion: 1\nhosts:\n  # the big one\n  gpu: {destination: gpu} # loud\n  new:\n    destination: u@new\n    folder: 'a: b'\n    program: bin/nbs\n", contentOf(t, dotfile))
+	rig.Same(t, "the file behind the link", "# mine\nversion: 1\nhosts:\n  # the big one\n  gpu: {destination: gpu} # loud\n  new:\n    destination: u@new\n    folder: 'a: b'\n    program: bin/nbs\n    limits: {running: 4}\n", contentOf(t, dotfile))
 	hosts, err = f.Load()
 	rig.Must(t, err)
-	rig.Same(t, "the hosts", Hosts{{Name: "gpu", Destination: "gpu"}, {Name: "new", Destination: "u@new", Folder: "a: b", Program: "bin/nbs"}}, hosts)
+	rig.Same(t, "the hosts", Hosts{{Name: "gpu", Destination: "gpu"}, {Name: "new", Destination: "u@new", Folder: "a: b", Program: "bin/nbs", Limits: agent.Room{Running: 4}}}, hosts)
 
 	err = f.Change(t.Context(), add(Host{Name: "x", Destination: "-x"}))
 	rig.Same(t, "kind of a host that cannot be", fail.BadInput, fail.KindOf(err))

@@ -5,16 +5,18 @@ package host
 import (
 	"strings"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 )
 
 // Host is a machine that the user has added, and the project there.
 type Host struct {
-	Name        string // as in alice@build1
-	Destination string // as ssh takes it: build1.example.org, user@host, or a name of ssh's own configuration
-	Folder      string // of the project there; a relative one is below the home folder
-	Program     string // nbs-worker there, if it is not in the PATH of a command by ssh
+	Name        string     // as in alice@build1
+	Destination string     // as ssh takes it: build1.example.org, user@host, or a name of ssh's own configuration
+	Folder      string     // of the project there; a relative one is below the home folder
+	Program     string     // nbs-worker there, if it is not in the PATH of a command by ssh
+	Limits      agent.Room // for what the user's commands of this machine start there
 }
 
 // Place is where the host's project is, in one word.

@@ -3,10 +3,12 @@ package host
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/strictyaml"
@@ -81,17 +83,36 @@ func read(r *strictyaml.Reader, node *yaml.Node) (hosts Hosts) {
 			}
 		}
 		before := r.Mistakes()
-		has := r.Fields(entry, "host "+human.Word(h.Name), "destination", "folder", "program")
+		has := r.Fields(entry, "host "+human.Word(h.Name), "destination", "folder", "program", "limits")
 		field(has["destination"], &h.Destination)
 		field(has["folder"], &h.Folder)
 		field(has["program"], &h.Program)
 		h.Folder = BelowHome(h.Folder)
+		if limits := has["limits"]; limits != nil {
+			h.Limits = readLimits(r, limits)
+		}
 		if err := h.Check(); err != nil && r.Mistakes() == before {
 			r.Wrong(name, "%s", err)
 		}
 		hosts = append(hosts, h)
 	}
 	return hosts
+}
+
+// readLimits reads the limits of a host.
+func readLimits(r *strictyaml.Reader, node *yaml.Node) agent.Room {
+	has := r.Fields(node, "limits", "agents", "running")
+	number := func(value *yaml.Node) (n int) {
+		if value == nil {
+			return 0
+		}
+		n, err := strconv.Atoi(value.Value)
+		if err != nil || n < 1 {
+			r.Wrong(value, "limits: %s is not a number of agents from 1", human.Quote(value.Value))
+		}
+		return n
+	}
+	return agent.Room{Agents: number(has["agents"]), Running: number(has["running"])}
 }
 
 // BelowHome returns a folder without the ~ that a shell would replace: a relative folder is below the home folder.
@@ -110,6 +131,9 @@ func (h Host) Check() error {
 	}
 	if err := CheckDestination(h.Destination); err != nil {
 		return err
+	}
+	if h.Limits.Agents < 0 || h.Limits.Running < 0 {
+		return fail.Errorf(fail.BadInput, "a limit of host %s is negative", h.Name)
 	}
 	if f := h.Folder; len(f) > limit || !isLine(f) || strings.HasPrefix(f, "~") {
 		return fail.Errorf(fail.BadInput, "%s is not a folder for a host", human.Quote(f)).

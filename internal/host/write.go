@@ -2,9 +2,12 @@ package host
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"nbs-worker/internal/agent"
 )
 
 // heading is what a written file begins with.
@@ -44,6 +47,7 @@ func rewritten(text []byte, hosts Hosts) ([]byte, error) {
 		put(entry, "destination", scalar(h.Destination))
 		put(entry, "folder", scalar(h.Folder))
 		put(entry, "program", scalar(h.Program))
+		putLimits(entry, h.Limits)
 	}
 	out, err := yaml.Dump(&document)
 	if err != nil {
@@ -53,6 +57,29 @@ func rewritten(text []byte, hosts Hosts) ([]byte, error) {
 		out = append([]byte(heading), out...)
 	}
 	return out, nil
+}
+
+// putLimits sets the limits of a host's entry.
+func putLimits(entry *yaml.Node, limits agent.Room) {
+	const name = "limits"
+	if limits == (agent.Room{}) {
+		put(entry, name, nil)
+		return
+	}
+	if node := valueOf(entry, name); node == nil || node.Kind != yaml.MappingNode {
+		put(entry, name, nil)
+		put(entry, name, &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle})
+	}
+	node := valueOf(entry, name)
+	put(node, "agents", number(limits.Agents))
+	put(node, "running", number(limits.Running))
+}
+
+func number(n int) *yaml.Node {
+	if n == 0 {
+		return nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(n)}
 }
 
 func scalar(value string) *yaml.Node {

@@ -64,14 +64,16 @@ func TestHostsAreAddedListedAndRemoved(t *testing.T) {
 	run("host", "add", "gpu", "gpu", "--folder", "/srv/app", "--program", "/opt/nbs-worker").want(t, 0)
 	run("host", "add", "pi", "pi").want(t, 0)
 	run("host", "add", "gpu", "gpu2").want(t, 0)
-	rig.Same(t, "the list", "build1\tme@build1.example.org\t~/src/app\ngpu\tgpu2\t/srv/app\npi\tpi\t~\n", run("host", "list").out)
+	run("host", "add", "gpu", "gpu2", "--agents", "9").want(t, 0)
+	run("host", "add", "gpu", "gpu2", "--running", "4").want(t, 0)
+	rig.Same(t, "the list", "build1\tme@build1.example.org\t~/src/app\t-\ngpu\tgpu2\t/srv/app\t9 agents, 4 running\npi\tpi\t~\t-\n", run("host", "list").out)
 	var hosts []wire.Host
 	rig.Must(t, json.Unmarshal([]byte(run("host", "list", "--json").out), &hosts))
-	rig.Same(t, "a changed host", wire.Host{Name: "gpu", Destination: "gpu2", Folder: "/srv/app", Program: "/opt/nbs-worker"}, hosts[1])
+	rig.Same(t, "a changed host", wire.Host{Name: "gpu", Destination: "gpu2", Folder: "/srv/app", Program: "/opt/nbs-worker", Limits: &wire.HostLimits{Agents: 9, Running: 4}}, hosts[1])
 	rig.Same(t, "removed", "gpu\npi\n", run("host", "remove", "gpu", "pi").out)
-	rig.Same(t, "the list", "build1\tme@build1.example.org\t~/src/app\n", run("host", "list").out)
+	rig.Same(t, "the list", "build1\tme@build1.example.org\t~/src/app\t-\n", run("host", "list").out)
 	run("host", "remove", "biuld1").want(t, fail.NotFound, `host remove: there is no host "biuld1"`, "did you mean build1?")
-	for _, args := range [][]string{{"A", "x"}, {"a", "-oProxyCommand=sh"}, {"a", "x", "--folder", "~bob"}, {"a", "x", "--yes"}, {"a"}, {"a", "x", "--program", "p/q", "--install"}} {
+	for _, args := range [][]string{{"A", "x"}, {"a", "-oProxyCommand=sh"}, {"a", "x", "--folder", "~bob"}, {"a", "x", "--yes"}, {"a"}, {"a", "x", "--program", "p/q", "--install"}, {"a", "x", "--agents", "-1"}} {
 		run(append([]string{"host", "add"}, args...)...).want(t, fail.BadInput)
 	}
 	text, err := os.ReadFile(filepath.Join(config, "nbs-worker/hosts.yaml"))

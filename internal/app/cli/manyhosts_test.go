@@ -63,6 +63,20 @@ func TestTheLastViewIsOfItsPlace(t *testing.T) {
 	rig.Equal(t, len(kept()), 0, "what is kept of a removed one")
 }
 
+// The user's limits for a host hold for what is started from here.
+func TestLimitsOfAHost(t *testing.T) {
+	full := newProject(t, uitest.Record("alpha"), uitest.Record("bob"))
+	withProjects(t, map[string]string{"build1": full})
+	t.Chdir(t.TempDir())
+	const hint = "hint: to see the limits, where you typed this: nbs-worker host list\n"
+	run("host", "add", "build1", "of-build1", "--agents", "2").want(t, 0)
+	run("spawn", "carol@build1").want(t, fail.Held, "its limit there of 2 agents is reached", hint)
+	run("host", "add", "build1", "of-build1", "--agents", "0", "--running", "1").want(t, 0)
+	run("spawn", "carol@build1").want(t, fail.Held, "its limit there of 1 running agent is reached", hint)
+	run("resume", "alpha@build1").want(t, fail.Held, "its limit there of 1 running agent is reached", hint)
+	rig.Equal(t, strings.Fields(run("list", "--host", "build1").want(t, 0).out)[0], "alpha", "the first agent there")
+}
+
 // What waits for an agent goes with it when it moves. A message after that would stay behind.
 func TestNoMessageIsKeptForAnAgentThatLeaves(t *testing.T) {
 	leaving := uitest.Record("alpha")

@@ -29,10 +29,24 @@ type Host struct {
 	Destination string `json:"destination"`       // as ssh takes it
 	Folder      string `json:"folder"`            // of the project there; a relative one is below the home folder
 	Program     string `json:"program,omitempty"` // nbs-worker there; missing: that of its PATH
+
+	Limits *HostLimits `json:"limits,omitempty"` // missing: none
+}
+
+// HostLimits bound how many agents commands of this machine start at a host.
+type HostLimits struct {
+	Agents  int `json:"agents,omitempty"`  // of the project there
+	Running int `json:"running,omitempty"` // those that should run
 }
 
 // NewHost converts a host.
-func NewHost(h host.Host) Host { return Host(h) }
+func NewHost(h host.Host) Host {
+	out := Host{Name: h.Name, Destination: h.Destination, Folder: h.Folder, Program: h.Program}
+	if limits := HostLimits(h.Limits); limits != (HostLimits{}) {
+		out.Limits = &limits
+	}
+	return out
+}
 
 // HostCheckup is what was found at one host.
 type HostCheckup struct {

@@ -30,7 +30,7 @@ type Request struct {
 
 // NewRequest returns a request for the project of a host. keep: it changes something, so that it goes on without a reader.
 func NewRequest(h host.Host, keep bool, args ...string) Request {
-	return Request{uuid.NewString(), jobs.Request{Folder: h.Folder, Args: args, Keep: keep, As: h.Name}}
+	return Request{uuid.NewString(), jobs.Request{Folder: h.Folder, Args: args, Keep: keep, As: h.Name, Room: h.Limits}}
 }
 
 // Streams are the stdin, stdout and stderr of a request. Stdin is read again from its beginning after a cut.

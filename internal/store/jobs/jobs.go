@@ -69,6 +69,8 @@ type Request struct {
 	As     string   `json:"as"`               // the name that this machine has there
 	Width  int      `json:"width"`            // of the terminal there, in columns; 0: none
 	Color  bool     `json:"color"`
+
+	Room agent.Room `json:"room,omitzero"` // for what the command starts
 }
 
 // Patience returns how long the command goes on without a reader, if it is not one to keep.

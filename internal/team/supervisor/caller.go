@@ -12,6 +12,9 @@ func (s *Supervisor) granted(r *agent.Record, resume Resume) (Resume, error) {
 	err := s.Caller.CheckResume(&r.Spec, caller.Return{
 		Force: resume.Force, Fresh: resume.Fresh, Cwd: resume.Cwd, SessionID: resume.SessionID, Start: resume.Start,
 	})
+	if err == nil {
+		err = s.checkRoom(r.Handle, false)
+	}
 	if begins := resume.Fresh && resume.Prompt == r.InitialPrompt; !begins { // the recorded prompt is already signed, or a person's
 		resume.Prompt = s.Caller.Signed(resume.Prompt)
 	}

@@ -122,7 +122,7 @@ func (s *Supervisor) insert(ctx context.Context, spawn Spawn) (launch.Plan, *kee
 	if err := s.Project.Store.Insert(ctx, claimed); err != nil {
 		return plan, restored, err
 	}
-	if err := s.Caller.CheckCrowd(); err != nil {
+	if err := cmp.Or(s.Caller.CheckCrowd(), s.checkRoom(claimed.Handle, true)); err != nil {
 		return plan, restored, errors.Join(err, s.Project.Store.Remove(ctx, claimed.Handle))
 	}
 	plan.Claimed = &claimed
@@ -161,6 +161,9 @@ func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record)
 // newRecord returns the record of a new agent, with a complete [agent.Spec] within the caller's limits.
 func (s *Supervisor) newRecord(spawn Spawn) (agent.Record, error) {
 	spec, err := s.withCallersLimits(spawn)
+	if err == nil {
+		err = s.checkRoom(spec.Handle, true)
+	}
 	if err != nil {
 		return agent.Record{}, err
 	}

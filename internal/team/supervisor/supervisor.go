@@ -32,6 +32,7 @@ type Supervisor struct {
 	Remembered func(context.Context, *store.Store, agent.Handle) ([]brief.Note, error)
 
 	Caller *caller.Caller // who runs the verb; nil: a person
+	Room   agent.Room     // what the user's other machine, which asks for the verb, allows here
 }
 
 // New returns the supervisor of a project, for a caller that [caller.Find] has found.

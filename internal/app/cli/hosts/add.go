@@ -21,7 +21,7 @@ import (
 type addOptions struct {
 	host.Host
 
-	folderGiven, programGiven bool
+	folderGiven, programGiven, agentsGiven, runningGiven bool
 
 	install bool
 	binary  string
@@ -40,12 +40,15 @@ types no password. NAME is how you name it here: alice@NAME is the agent alice t
 --folder is the project there. A relative one is below the home folder there, and so is one that
 your shell made of ~/DIR. Without it, the project is in the home folder itself.
 
+--agents and --running are limits for what your commands of this machine start there: spawn, fork,
+up, resume, recover, and move. They are not for commands that are typed there.
+
 --install copies this program to ~/.local/bin/nbs-worker there, after it has asked you. The host
 checks the checksum and starts the copy once, before it replaces an older one. If the host has
 another system or architecture, --binary names a program that was built for it.`,
 			fail.Failed, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker host add build1 build1.example.org --folder src/app
-  nbs-worker host add gpu me@10.0.0.7 --folder ~/app --install
+  nbs-worker host add gpu me@10.0.0.7 --folder ~/app --running 4 --install
   nbs-worker host add pi pi.local --install --binary ./nbs-worker-arm64`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -58,12 +61,15 @@ another system or architecture, --binary names a program that was built for it.`
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.folderGiven, o.programGiven = cmd.Flags().Changed("folder"), cmd.Flags().Changed("program")
+			o.agentsGiven, o.runningGiven = cmd.Flags().Changed("agents"), cmd.Flags().Changed("running")
 			return ui.Failed(runAdd(cmd.Context(), f, o), "host add", o.Name)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Folder, "folder", "", "the project's folder there")
 	flags.StringVar(&o.Program, "program", "", "path of nbs-worker there (default: that in ~/.local/bin or in the PATH)")
+	flags.IntVar(&o.Limits.Agents, "agents", 0, "start no more agents in the project there than this; 0: any number")
+	flags.IntVar(&o.Limits.Running, "running", 0, "have no more agents run there than this; 0: any number")
 	flags.BoolVar(&o.install, "install", false, "copy this program there")
 	flags.StringVar(&o.binary, "binary", "", "with --install: another program to copy")
 	flags.BoolVar(&o.yes, "yes", false, "with --install: do not ask")
@@ -135,6 +141,12 @@ func (o *addOptions) in(all host.Hosts) (_ host.Hosts, did string) {
 	}
 	if o.programGiven || o.install {
 		known.Program = o.Program
+	}
+	if o.agentsGiven {
+		known.Limits.Agents = o.Limits.Agents
+	}
+	if o.runningGiven {
+		known.Limits.Running = o.Limits.Running
 	}
 	if known == all[i] {
 		did = "was added before"

@@ -41,7 +41,8 @@ The hosts are in ~/.config/nbs-worker/hosts.yaml, which host add writes and you 
     build1:
       destination: me@build1.example.org    # as ssh takes it
       folder: src/app                       # below the home folder there
-      program: /opt/nbs-worker              # if it is not in the PATH`,
+      program: /opt/nbs-worker              # if it is not in the PATH
+      limits: {agents: 20, running: 4}      # of what you start from here`,
 			fail.Failed, fail.BadInput),
 	}
 	cmd.AddCommand(newAddCmd(f), newListCmd(f), newCheckCmd(f), newEnableCmd(f), newRemoveCmd(f), newFactsCmd(f), newServeCmd(f), newJobCmd(f), newResultCmd(f))

@@ -3,8 +3,10 @@ package hosts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/store/views"
 )
@@ -22,8 +25,8 @@ func newListCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List your hosts",
-		Long: ui.WithCodes(`Prints one line per host: name, destination, and the project's folder there; ~ is the home
-folder. It connects to no host. In a pipe the fields are separated by tabs.`, fail.Failed, fail.BadInput, fail.Held),
+		Long: ui.WithCodes(`Prints one line per host: name, destination, the project's folder there, and the limits of host
+add; ~ is the home folder. It connects to no host. In a pipe the fields are separated by tabs.`, fail.Failed, fail.BadInput, fail.Held),
 		Example: `  nbs-worker host list
   nbs-worker host list --json | jq -r '.[].name'`,
 		Args: ui.NoArguments,
@@ -46,7 +49,7 @@ func runList(f *ui.Factory) error {
 		f.Note("no hosts; to add one: nbs-worker host add NAME DESTINATION")
 		return nil
 	}
-	t := f.NewTable("HOST", "DESTINATION", "FOLDER")
+	t := f.NewTable("HOST", "DESTINATION", "FOLDER", "LIMITS")
 	for _, h := range known {
 		folder := h.Folder
 		switch {
@@ -55,9 +58,21 @@ func runList(f *ui.Factory) error {
 		case folder[0] != '/':
 			folder = "~/" + folder
 		}
-		t.Row(ui.Text(h.Name), ui.Text(h.Destination), ui.Text(folder))
+		t.Row(ui.Text(h.Name), ui.Text(h.Destination), ui.Text(folder), ui.Text(limitsOf(h)))
 	}
 	return t.Flush()
+}
+
+// limitsOf puts the limits of a host in words.
+func limitsOf(h host.Host) string {
+	var words []string
+	if n := h.Limits.Agents; n > 0 {
+		words = append(words, human.Count(n, "agent"))
+	}
+	if n := h.Limits.Running; n > 0 {
+		words = append(words, fmt.Sprintf("%d running", n))
+	}
+	return strings.Join(words, ", ")
 }
 
 func newRemoveCmd(f *ui.Factory) *cobra.Command {

@@ -103,7 +103,7 @@ func executeJob(ctx context.Context, f *ui.Factory, job *jobs.Job) int {
 			Hint("name its folder: nbs-worker host add %s DESTINATION --folder DIR", job.As), job.Args[0]))
 	}
 	streams := f.Streams
-	streams.Host, streams.Width, streams.Color = job.As, job.Width, job.Color
+	streams.Host, streams.Room, streams.Width, streams.Color = job.As, job.Room, job.Width, job.Color
 	streams.OutTTY = job.Width > 0
 	return f.Execute(ctx, job.Args, streams)
 }

@@ -199,7 +199,9 @@ func (f *Factory) On(opened *store.Store, err error) (*supervisor.Supervisor, er
 	if err != nil {
 		return nil, err
 	}
-	return f.permitted(newSupervisor(project, by))
+	s := newSupervisor(project, by)
+	s.Room = f.Streams.Room
+	return f.permitted(s)
 }
 
 func newSupervisor(project *observe.Project, by *caller.Caller) *supervisor.Supervisor {

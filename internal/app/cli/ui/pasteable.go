@@ -25,7 +25,8 @@ func (f *Factory) Pasteable(text string) string {
 	}
 	const name = "nbs-worker "
 	command := strings.TrimSpace(name) + flags + " "
-	return strings.NewReplacer(": "+name, ": "+command, ", "+name, ", "+command).Replace(text)
+	const here = ": " + name + "host " // about the user's hosts, and not for one
+	return strings.NewReplacer(here, here, ": "+name, ": "+command, ", "+name, ", "+command).Replace(text)
 }
 
 // LineQuote is shellQuote for text within one line: text after a line break would look like our own output.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/portable"
 )
 
@@ -25,6 +26,7 @@ type Streams struct {
 	Width  int // of stdout's terminal, in columns; 0: unknown
 	// The name that this machine has at the user's other machine, which runs the command here. Its terminal is there.
 	Host string
+	Room agent.Room // for what the command starts at that other machine's request
 }
 
 // System returns the streams of this process. No child process inherits other descriptors. Otherwise the tmux server
