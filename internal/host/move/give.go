@@ -126,9 +126,6 @@ func (e *End) Leave(ctx context.Context, handle agent.Handle, id, digest string)
 		}
 		return err
 	})
-	if fail.KindOf(err) == fail.Conflict {
-		err = fail.Errorf(fail.Conflict, "%w", err).Hint("to pack it again, and complete the move: %s", note.Command)
-	}
 	return Gone{TreeLeft: done.TreeLeft, Dropped: done.Dropped}, err
 }
 

@@ -88,10 +88,12 @@ type Order struct {
 	FromName string // of the machine, as the other one shows it
 	ToName   string
 	Command  string // the command line that completes it
+	Cancel   string // the one that keeps the agent where it is, while it has not left
 	Force    bool
 	NoStart  bool
 	Trust    bool // have Claude trust its folder there
 
+	Drop  func(id, place string)             // has what an earlier move has brought to a place removed there, if it can be
 	Spool func() (io.ReadWriteSeeker, error) // a private file for the package
 	Tell  func(what string)                  // progress, for a person
 	Note  func(what string)                  // what is different at the other machine
@@ -113,6 +115,7 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if err != nil {
 		return Moved{}, err
 	}
+	earlier := *ask
 	if err := o.aim(ask, room); err != nil {
 		return Moved{}, err
 	}
@@ -125,6 +128,9 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if err != nil {
 		return done, err
 	}
+	if earlier.State == moves.Given && earlier.ID != ask.ID {
+		o.Drop(earlier.ID, earlier.Place)
+	}
 	o.Tell("starting it at " + o.ToName)
 	arrive := []string{"host", "arrive", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest, "--from", o.FromName}
 	if o.NoStart {
@@ -134,11 +140,11 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 		arrive = append(arrive, "--trust")
 	}
 	err = call(ctx, o.To, nil, &done.Settled, arrive...)
+	if err != nil && done.Record.Handle == "" {
+		return done, fail.Errorf(fail.KindOf(err), "%w", err).Hint("to complete the move: %s", o.Command)
+	}
 	if done.Record.Handle == "" {
-		if err == nil { // it was dismissed there, or has moved on
-			err = fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
-		}
-		return done, err
+		return done, fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName) // it was dismissed there, or has moved on
 	}
 	// It has arrived, even if it could not be started.
 	return done, errors.Join(err, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done"))
@@ -216,8 +222,8 @@ func (o *Order) bring(ctx context.Context, ask *Ask, room Room) (gone Gone, err 
 			return gone, err
 		}
 		err = call(ctx, o.From, nil, &gone, o.leave(ask)...)
-		if fail.KindOf(err) != fail.Conflict || n == tries {
-			return gone, err
+		if err == nil || fail.KindOf(err) != fail.Conflict || n == tries {
+			return gone, o.halfway(err)
 		}
 	}
 }
@@ -242,10 +248,20 @@ func (o *Order) carry(ctx context.Context, ask *Ask, placeID string, have []byte
 	o.Tell("taking it to " + o.ToName)
 	var taken Taken
 	if err := call(ctx, o.To, spool, &taken, "host", "take", "--id", ask.ID); err != nil {
-		return err
+		return o.halfway(err)
 	}
 	ask.Digest = taken.Digest
 	return nil
+}
+
+// halfway adds to an error that the agent was stopped, and what can be done.
+func (o *Order) halfway(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fail.Errorf(fail.KindOf(err), "%w; it was stopped, and the move is not complete", err).
+		Hint("to complete the move: %s", o.Command).
+		Hint("to keep it at %s, if it has not left: %s", o.FromName, o.Cancel)
 }
 
 // call runs a command at a place, and reads its result.

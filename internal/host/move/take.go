@@ -84,12 +84,24 @@ func (e *End) Take(ctx context.Context, id string, from io.Reader) (Taken, error
 		err = e.checkTranscripts(&m, into)
 	}
 	if err == nil {
-		err = into.Labeled(moves.Label{Handle: string(m.Record.Handle), From: m.From, Command: m.Command})
+		err = into.Labeled(moves.Label{Handle: string(m.Record.Handle), Session: m.Record.SessionID, From: m.From, Command: m.Command})
 	}
 	if err != nil {
 		return Taken{}, err
 	}
-	return Taken{Digest: digest}, into.Keep(digest)
+	if err := into.Keep(digest); err != nil {
+		return Taken{}, err
+	}
+	return Taken{Digest: digest}, drawer.DropOthers(m.Record.SessionID, id)
+}
+
+// Drop removes the packages of a move that was canceled before the agent left.
+func (e *End) Drop(id string) error {
+	note, err := e.Project.Store.Moves().Get(id)
+	if err != nil || note.State != "" {
+		return err
+	}
+	return e.Project.Store.Moves().Drop(id)
 }
 
 // checkTranscripts checks that what is here of the conversations is in those that have come.

@@ -239,7 +239,7 @@ func (w *world) order(handle agent.Handle, from, to *model, calm bool) error {
 	_, err := Run(context.Background(), Order{
 		Handle: handle, From: way{w, from, calm}, To: way{w, to, calm}, FromName: from.name, ToName: to.name, Command: "move",
 		Spool: func() (io.ReadWriteSeeker, error) { return &spooled{}, nil },
-		Tell:  func(string) {}, Note: func(string) {},
+		Tell:  func(string) {}, Note: func(string) {}, Drop: func(string, string) {},
 	})
 	return err
 }

@@ -153,14 +153,29 @@ func (d *Drawer) Drop(id string) error {
 	})
 }
 
+// DropOthers removes the packages of a conversation that came by other moves than this one: those were canceled, since the
+// agent is at one machine only.
+func (d *Drawer) DropOthers(session agent.SessionID, id string) error {
+	all, err := d.Waiting()
+	errs := []error{err}
+	for _, w := range all {
+		label, err := d.Label(w[0], w[1])
+		if err == nil && label.Session == session && w[0] != id {
+			errs = append(errs, d.Drop(w[0]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Path returns the absolute path of a file of the package.
 func (p *Package) Path(name string) string { return p.drawer.tree.Path(p.name + "/" + name) }
 
 // Label says for people whose package is waiting.
 type Label struct {
-	Handle  string `json:"handle"`
-	From    string `json:"from"`    // the name of the machine
-	Command string `json:"command"` // completes the move, where it was begun
+	Handle  string          `json:"handle"`
+	Session agent.SessionID `json:"session"`
+	From    string          `json:"from"`    // the name of the machine
+	Command string          `json:"command"` // completes the move, where it was begun
 }
 
 const (
@@ -173,7 +188,8 @@ func (p *Package) Labeled(l Label) error {
 	return private.Tree(p.drawer.tree.Path(p.name)).HandOver(labelFile, l, labelLimit)
 }
 
-// Label returns the label of a package that waits. What it says is shown to people and decides nothing.
+// Label returns the label of a package that waits. What it says is shown to people, and decides only which packages
+// are too old.
 func (d *Drawer) Label(id, digest string) (l Label, err error) {
 	name, err := nameOf(id, digest)
 	if err != nil {

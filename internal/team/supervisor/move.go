@@ -96,11 +96,21 @@ func (s *Supervisor) Depart(ctx context.Context, handle agent.Handle, m agent.Ho
 	if err != nil {
 		return err
 	}
-	stopped, err := s.stop(ended, r.Handle, s.mayStop, func(*agent.Record) {})
+	err = s.handOver(ctx, r.Handle, pack)
+	if err != nil {
+		err = fail.Errorf(fail.KindOf(err), "%w; the move is not complete", err).HintsOf(errLeaving(&r))
+	}
+	return err
+}
+
+// handOver ends an agent that leaves, and calls pack.
+func (s *Supervisor) handOver(ctx context.Context, handle agent.Handle, pack func(context.Context, *agent.Record) error) error {
+	ended := context.WithoutCancel(ctx)
+	stopped, err := s.stop(ended, handle, s.mayStop, func(*agent.Record) {})
 	if err != nil {
 		return err
 	}
-	r = stopped.Record
+	r := stopped.Record
 	if r.Schema == 0 {
 		if r, err = s.Project.Store.Update(ended, handle, s.completeLegacy); err != nil {
 			return err
@@ -110,36 +120,38 @@ func (s *Supervisor) Depart(ctx context.Context, handle agent.Handle, m agent.Ho
 	return pack(ctx, &r)
 }
 
-// Unmove keeps an agent that was about to leave. Errors: Conflict if it has left.
-func (s *Supervisor) Unmove(ctx context.Context, handle agent.Handle) (agent.Record, error) {
+// Unmove keeps an agent that was about to leave, and returns the move that it was. Errors: Conflict if it has left.
+func (s *Supervisor) Unmove(ctx context.Context, handle agent.Handle) (agent.HostMove, error) {
 	unlock, err := s.awaitVerb(ctx, handle, "move")
 	if err != nil {
-		return agent.Record{}, err
+		return agent.HostMove{}, err
 	}
 	defer unlock()
 	r, err := s.Project.Store.Load(handle)
 	if err != nil {
-		return r, err
+		return agent.HostMove{}, err
 	}
 	if !r.IsLeaving() {
-		return r, fail.Errorf(fail.Conflict, "no move of it is under way")
+		return agent.HostMove{}, fail.Errorf(fail.Conflict, "no move of it is under way")
 	}
-	if note, err := s.Project.Store.Moves().Get(r.Move.ID); err != nil || note.State != "" && note.State != moves.Given {
-		if err != nil {
-			return r, err
-		}
-		return r, fail.Errorf(fail.Conflict, "it has left for %s, and can only arrive there", r.Move.To).Hint("to complete the move: %s", r.Move.Command).
-			Hint("if %s is lost for good: nbs-worker move %s --cancel --lost", r.Move.To, handle)
+	was := *r.Move
+	note, err := s.Project.Store.Moves().Get(was.ID)
+	if err != nil {
+		return was, err
 	}
-	to := r.Move.To
+	if note.State != "" && note.State != moves.Given {
+		return was, fail.Errorf(fail.Conflict, "it has left for %s, and can only arrive there", was.To).
+			Hint("to complete the move: %s", was.Command).
+			Hint("if %s is lost for good: nbs-worker move %s --cancel --lost", was.To, handle)
+	}
 	r, err = s.Project.Store.Update(ctx, handle, func(r *agent.Record) error {
 		r.Move = nil
 		return nil
 	})
 	if err != nil {
-		return r, err
+		return was, err
 	}
-	return r, s.Project.Note(ctx, "move", &r, "not to "+to+": canceled")
+	return was, s.Project.Note(ctx, "move", &r, "not to "+was.To+": canceled")
 }
 
 // Departed is the result of a departure.

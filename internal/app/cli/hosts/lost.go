@@ -24,11 +24,7 @@ func runLost(ctx context.Context, f *ui.Factory, h agent.Handle, from place, yes
 	if err := json.Unmarshal(text.Bytes(), &ask); err != nil {
 		return fail.Errorf(fail.Failed, "the answer of host give cannot be read: %w", err)
 	}
-	word := string(h)
-	if from.word != here {
-		word += "@" + from.word
-	}
-	again := "nbs-worker move " + word + " --cancel"
+	again := cancelOf(h, from)
 	if !ask.HasLeft() {
 		return fail.Errorf(fail.Conflict, "it has not left %s", from.name).Hint("to keep it there: %s", again)
 	}
@@ -40,5 +36,9 @@ func runLost(ctx context.Context, f *ui.Factory, h agent.Handle, from place, yes
 	if err := confirmed(ctx, f, yes, "bring "+string(h)+" back? [y/N] ", again+" --lost --yes"); err != nil {
 		return err
 	}
-	return from.Run(ctx, nil, f.Streams.Out, "host", "leave", string(h), "--cancel", "--lost")
+	if err := from.Run(ctx, nil, f.Streams.Out, "host", "leave", string(h), "--lost"); err != nil {
+		return err
+	}
+	f.Hint("it is stopped; to start it: nbs-worker resume %s", wordOf(h, from))
+	return nil
 }

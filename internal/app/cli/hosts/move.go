@@ -98,7 +98,7 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	case o.lost:
 		return runLost(ctx, f, h, from, o.yes)
 	case o.cancel:
-		return from.Run(ctx, nil, f.Streams.Out, "host", "leave", handle, "--cancel")
+		return runCancel(ctx, f, h, from)
 	case o.to == "":
 		return fail.Errorf(fail.BadInput, "it needs --to").Hint("nbs-worker move %s --to HOST; to see the hosts: nbs-worker host list", word)
 	}
@@ -112,7 +112,8 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	spools := &spools{}
 	defer spools.close()
 	moved, err := move.Run(ctx, move.Order{
-		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Command: commandOf(h, from, to, o.noStart), Force: o.force, NoStart: o.noStart, Trust: o.trust,
+		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Force: o.force, NoStart: o.noStart, Trust: o.trust,
+		Command: commandOf(h, from, to, o.noStart), Cancel: cancelOf(h, from), Drop: func(id, at string) { dropAt(ctx, f, at, id) },
 		Spool: spools.next,
 		Tell:  func(what string) { f.Note("%s: %s", h, what) },
 		Note:  func(what string) { f.Say("move %s: at %s, %s", h, to.name, what) },
@@ -125,15 +126,23 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 
 // commandOf returns the command line that completes a move.
 func commandOf(h agent.Handle, from, to place, noStart bool) string {
-	word := string(h)
-	if from.word != here {
-		word += "@" + from.word
-	}
-	line := "nbs-worker move " + word + " --to " + to.word
+	line := "nbs-worker move " + wordOf(h, from) + " --to " + to.word
 	if noStart {
 		line += " --no-start"
 	}
 	return line
+}
+
+func cancelOf(h agent.Handle, from place) string {
+	return "nbs-worker move " + wordOf(h, from) + " --cancel"
+}
+
+// wordOf returns an agent at a place as it is typed.
+func wordOf(h agent.Handle, at place) string {
+	if at.word == here {
+		return string(h)
+	}
+	return string(h) + "@" + at.word
 }
 
 func movedOutcome(f *ui.Factory, h agent.Handle, from, to place, moved move.Moved) ui.Outcome {

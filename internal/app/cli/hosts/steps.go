@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host/move"
+	"nbs-worker/internal/store/jobs"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -24,6 +26,7 @@ type stepOptions struct {
 	place                         string
 	look, force, check, done      bool
 	cancel, noStart, trust, lost  bool
+	drop                          bool
 }
 
 func newGiveCmd(f *ui.Factory) *cobra.Command {
@@ -50,6 +53,7 @@ func newTakeCmd(f *ui.Factory) *cobra.Command {
 		return ui.Failed(runTake(cmd.Context(), f, o), "host take")
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "only check whether it can come")
+	cmd.Flags().BoolVar(&o.drop, "drop", false, "remove what has come by a move that was canceled")
 	cmd.Flags().StringVar(&o.id, "id", "", "of the move")
 	return cmd
 }
@@ -159,6 +163,13 @@ func runTake(ctx context.Context, f *ui.Factory, o stepOptions) error {
 		}
 		return f.PrintJSON(room)
 	}
+	if o.drop {
+		s, err := f.Planner()
+		if err != nil {
+			return err
+		}
+		return errors.Join(end(f, s).Drop(o.id), forgetJobs("take", o.id))
+	}
 	s, err := f.NewProject()
 	if err != nil {
 		return err
@@ -177,24 +188,34 @@ func runLeave(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOpt
 	}
 	e := end(f, s)
 	switch {
-	case o.cancel:
-		back := s.Unmove
-		if o.lost {
-			back = s.Reclaim
-		}
-		r, err := back(ctx, handle)
-		if err == nil {
-			f.Hint("it is stopped; to start it: nbs-worker resume %s", r.Handle)
-		}
+	case o.lost:
+		_, err := s.Reclaim(ctx, handle)
 		return err
+	case o.cancel:
+		was, err := s.Unmove(ctx, handle)
+		if err != nil {
+			return err
+		}
+		return errors.Join(forgetJobs("give", was.ID), f.PrintJSON(was))
 	case o.done:
-		return e.Done(o.id)
+		return errors.Join(e.Done(o.id), forgetJobs("give", o.id))
 	}
 	gone, err := e.Leave(ctx, handle, o.id, o.digest)
 	if err != nil {
 		return err
 	}
 	return f.PrintJSON(gone)
+}
+
+// forgetJobs removes what this machine has printed or read as a step of a move: it was a package, and was used.
+func forgetJobs(step, id string) error {
+	own, err := ownJobs()
+	if err != nil {
+		return err
+	}
+	return own.Forget(func(r jobs.Request) bool {
+		return len(r.Args) > 1 && r.Args[0] == "host" && r.Args[1] == step && slices.Contains(r.Args, id)
+	})
 }
 
 func runArrive(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOptions) error {
@@ -211,5 +232,8 @@ func runArrive(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOp
 		return err
 	}
 	settled.Record.Exits = nil
+	if settled.Record.Handle != "" {
+		err = errors.Join(err, forgetJobs("take", o.id))
+	}
 	return errors.Join(err, f.PrintJSON(settled)) // it has arrived, even if it could not be started
 }
