@@ -44,7 +44,7 @@ func TestDashOfAllHosts(t *testing.T) {
 	f.shows("build1", "alice", "done", "build2", "bob")
 	h.machine.Network.Delay(0)
 	f.shows("last events of alice@build1", "spawn alice", "MiB") // as of an agent of this machine
-	f.desk("send-keys", "-t", "=desk:", "s") // to alice, whose turn has ended
+	f.desk("send-keys", "-t", "=desk:", "s")                     // to alice, whose turn has ended
 	f.shows("send alice@build1:")
 	f.desk("send-keys", "-t", "=desk:", "What number?", "Enter")
 	h.MustAnswer("alice", "42")
