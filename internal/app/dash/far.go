@@ -17,6 +17,8 @@ import (
 type Far interface {
 	// Run runs a command line that shows something. Errors: those of an unreachable host.
 	Run(ctx context.Context, out, errOut io.Writer, args ...string) (code int, err error)
+	// Do runs a command line that changes something: once, whatever becomes of the connection. said is what it prints.
+	Do(ctx context.Context, args ...string) (said string, code int, err error)
 	Close()
 }
 
@@ -26,6 +28,13 @@ type ByLink struct{ *link.Link }
 // Run implements [Far].
 func (l ByLink) Run(ctx context.Context, out, errOut io.Writer, args ...string) (code int, err error) {
 	return l.Link.Run(ctx, link.NewRequest(l.Host, false, args...), link.Streams{Out: out, Err: errOut})
+}
+
+// Do implements [Far]. A person waits for it, as for any command.
+func (l ByLink) Do(ctx context.Context, args ...string) (said string, code int, err error) {
+	var text bytes.Buffer
+	code, err = l.RunWithin(ctx, link.Usual, link.NewRequest(l.Host, true, args...), link.Streams{Out: &text, Err: &text})
+	return text.String(), code, err
 }
 
 // Host is a host whose agents are shown.

@@ -35,6 +35,13 @@ func newDistant() *distant {
 
 func (d *distant) Close() {}
 
+// Do does what the host has a print for.
+func (d *distant) Do(ctx context.Context, args ...string) (said string, code int, err error) {
+	var out, errOut strings.Builder
+	code, err = d.Run(ctx, &out, &errOut, args...)
+	return out.String() + errOut.String(), code, err
+}
+
 func (d *distant) Run(ctx context.Context, out, errOut io.Writer, args ...string) (code int, err error) {
 	line := strings.Join(args, " ")
 	d.mu.Lock()
@@ -85,7 +92,7 @@ func dashboard(t *testing.T, d *distant, home string) *Fleet {
 	rig.Must(t, err)
 	f := FollowHosts(t.Context(), team, []Host{{
 		Name: "build1", Far: d, Views: views.Of(trust.Home(home), "build1", ""), Words: Words{
-			Pull:   func(*agent.PullRequest) string { return "" },
+			Pull:   noPull,
 			Limits: func(l *agent.Limits, _ time.Time) string { return fmt.Sprintf("5h: %d%%", l.FiveHour.UsedPercent) },
 		},
 	}})
@@ -104,6 +111,8 @@ func (f *Fleet) until(t *testing.T, is func(place Place, rows []Row) bool) []Row
 		rig.Must(t, f.Await(t.Context()))
 	}
 }
+
+func noPull(*agent.PullRequest) string { return "" }
 
 func handles(rows []Row) string {
 	var all []string

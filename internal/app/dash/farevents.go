@@ -98,10 +98,7 @@ func (f *feed) readEventsOf(ctx context.Context, leave func(), of Who) {
 		return
 	case <-time.After(moment):
 	}
-	args := []string{"events", string(of.Handle), "--json", "--follow", "--last=3"}
-	if of.Project != "" {
-		args = append(args, "--root="+of.Project)
-	}
+	args := of.there([]string{"events", string(of.Handle), "--json", "--follow", "--last=3"})
 	f.events.begin(of)
 	stream := &lines{full: leave, take: func(line []byte, _ bool) {
 		f.events.take(of, line)

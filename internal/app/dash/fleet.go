@@ -140,24 +140,38 @@ func (f *Fleet) peek(ctx context.Context, of peeked, isThere bool, words func(st
 	if is && !isThere {
 		return last, nil
 	}
-	if of.who.Project != "" {
-		args = append(args, "--root="+of.who.Project)
+	feed, err := f.feedOf(of.who)
+	if err != nil {
+		return "", err
 	}
+	text, err := feed.ask(ctx, of.who.there(args)...)
+	if err != nil {
+		return "", err
+	}
+	shown := strings.TrimRight(words(string(text)), "\n ")
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	f.texts[of] = shown
+	return shown, nil
+}
+
+// Do implements [Source].
+func (f *Fleet) Do(ctx context.Context, who Who, args ...string) (said string, code int, err error) {
+	feed, err := f.feedOf(who)
+	if err != nil {
+		return "", 0, err
+	}
+	return feed.Far.Do(ctx, who.there(args)...)
+}
+
+// feedOf returns the feed of an agent's host.
+func (f *Fleet) feedOf(who Who) (*feed, error) {
 	for _, feed := range f.feeds {
-		if feed.Name != of.who.Host {
-			continue
+		if feed.Name == who.Host {
+			return feed, nil
 		}
-		text, err := feed.ask(ctx, args...)
-		if err != nil {
-			return "", err
-		}
-		shown := strings.TrimRight(words(string(text)), "\n ")
-		f.reading.Lock()
-		defer f.reading.Unlock()
-		f.texts[of] = shown
-		return shown, nil
 	}
-	return "", fail.Errorf(fail.NotFound, "its host is gone")
+	return nil, fail.Errorf(fail.NotFound, "its host is gone")
 }
 
 // conversation puts in words what logs prints.

@@ -32,6 +32,8 @@ type Source interface {
 	Again()
 	// Select says which agent of a host is selected, if the screen has room for its events; zero for none.
 	Select(who Who)
+	// Do runs a verb at the host of an agent. said is what it prints.
+	Do(ctx context.Context, who Who, args ...string) (said string, code int, err error)
 	// Measure returns what the running agents of the last look use of the machine.
 	Measure() map[Who]Usage
 }
@@ -263,10 +265,7 @@ func (s *shell) line(who Who, args ...string) []string {
 	} else {
 		where = append(where, s.Global...)
 	}
-	if who.Project != "" {
-		where = append(where, "--root="+who.Project)
-	}
-	return slices.Concat(args[:1], where, args[1:])
+	return slices.Concat(args[:1], where, who.there(args)[1:])
 }
 
 // isThere reports whether the user sits at the screen. A preview that is open while they are away shows them nothing.
@@ -296,12 +295,20 @@ func (s *shell) peek(who Who, preview Preview) tea.Cmd {
 	}
 }
 
+// verb runs a verb to its end: here in a process of its own, at a host over its connection.
+func (s *shell) verb(deed Deed) (said string, code int, err error) {
+	if deed.Who.Host != "" {
+		return s.source.Do(s.ctx, deed.Who, deed.Args...)
+	}
+	return child.Run(s.ctx, s.Program, s.line(deed.Who, deed.Args...)...)
+}
+
 func (s *shell) run(deed Deed) tea.Cmd {
 	return func() tea.Msg {
-		said, code, err := child.Run(s.ctx, s.Program, s.line(deed.Who, deed.Args...)...)
+		said, code, err := s.verb(deed)
 		switch {
 		case err != nil:
-			said = err.Error()
+			said = strings.Join(append([]string{err.Error()}, fail.HintsOf(err)...), "\nhint: ")
 		case code == 0 && strings.TrimSpace(said) == string(deed.Who.Handle): // for scripts
 			said = deed.Who.name() + ": " + deed.Verb + " is done"
 		}

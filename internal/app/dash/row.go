@@ -26,6 +26,14 @@ func (w Who) name() string {
 	return string(w.Handle)
 }
 
+// there returns a command line for the project of the agent, at its machine.
+func (w Who) there(args []string) []string {
+	if w.Project == "" {
+		return args
+	}
+	return slices.Concat(args[:1], []string{"--root=" + w.Project}, args[1:])
+}
+
 // group is where an agent is: rows of a group stand together.
 type group struct{ host, project string }
 

@@ -123,6 +123,11 @@ func (t *Team) Again() {}
 // Select implements [Source]. The events of all agents are read.
 func (t *Team) Select(Who) {}
 
+// Do implements [Source].
+func (t *Team) Do(context.Context, Who, ...string) (said string, code int, err error) {
+	return "", 0, fail.Errorf(fail.BadInput, "its verbs run here")
+}
+
 // find returns the project of an agent; nil for an unknown one.
 func (t *Team) find(who Who) *project {
 	for _, p := range t.projects {

@@ -79,13 +79,18 @@ func (l *Link) Close() {
 // Run has a request done and returns its exit code. A cancelled context interrupts the command there. Errors: those of
 // an unreachable host, which say so if the fate of the request is not known; BadInput, Conflict from the host.
 func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err error) {
+	return l.RunWithin(ctx, l.Limits, r, s)
+}
+
+// RunWithin is Run with limits of its own.
+func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Streams) (code int, err error) {
 	r.Input = s.In != nil
 	x := &exchange{question: question{Request: r}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1)}
-	hurry, leave := l.hurry(ctx)
+	hurry, leave := hurried(ctx, limits.Parting)
 	defer leave()
 	var sent bool
 	asked := time.Now().Round(0) // by the wall clock, which goes on while this machine sleeps
-	for wait := newBackoff(l.Limits.Contact); ; {
+	for wait := newBackoff(limits.Contact); ; {
 		c, err := l.connected(hurry)
 		if err == nil {
 			if time.Now().Round(0).Sub(asked) > askAgain {
@@ -97,7 +102,7 @@ func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err err
 			if a, err = c.do(ctx, hurry, x); err == nil {
 				return l.result(a, x.printed)
 			}
-			if x.OutAt+x.ErrAt > had || time.Since(began)-c.wasted() > l.Limits.Contact {
+			if x.OutAt+x.ErrAt > had || time.Since(began)-c.wasted() > limits.Contact {
 				wait.reached()
 			}
 		}
@@ -116,11 +121,11 @@ func (l *Link) Reach(ctx context.Context) error {
 	return err
 }
 
-// hurry returns a context that ends some time after another.
-func (l *Link) hurry(ctx context.Context) (context.Context, context.CancelFunc) {
+// hurried returns a context that ends some time after another.
+func hurried(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
 	hurry, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(l.Limits.Parting, func() { leave(context.Cause(ctx)) })
+		time.AfterFunc(after, func() { leave(context.Cause(ctx)) })
 	})
 	return hurry, func() { stop(); leave(nil) }
 }
