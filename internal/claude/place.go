@@ -123,6 +123,16 @@ func (c Config) ClearPlace(id agent.SessionID) error {
 	return nil
 }
 
+// MakeRoom sets aside what is at the place of a transcript that is about to be written there: one that has lost a part,
+// whose new path it returns, or one without messages. Errors: Conflict when it has a message by now.
+func (c Config) MakeRoom(id agent.SessionID) (shortened string, err error) {
+	shortened, err = c.SetShortenedAside(id)
+	if err == nil {
+		err = c.ClearPlace(id)
+	}
+	return shortened, err
+}
+
 // Beside returns the folders that Claude keeps for a conversation beside its transcript: its subagents with the results
 // of tools, and files as they were before they were edited.
 func (c Config) Beside(id agent.SessionID, transcript string) (own, history string) {

@@ -119,3 +119,48 @@ func TestNoPackageStaysOfACanceledMove(t *testing.T) {
 	run("move", "alpha", "--to", "build1").want(t, 0)
 	wantNoPackage(t, s)
 }
+
+// withConversation gives alpha a conversation in a folder of Claude, with one file beside it.
+func withConversation(t *testing.T, beside string) (file string) {
+	t.Helper()
+	config := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", config)
+	file = filepath.Join(config, "file-history", string(uitest.SessionID), "a@v1")
+	transcript := filepath.Join(config, "projects", "-srv-project", string(uitest.SessionID)+".jsonl")
+	line := `{"type":"user","sessionId":"` + string(uitest.SessionID) + `","uuid":"0b6c2d3e-6a0f-4a57-9c52-0a9a3f0d9b11","message":{"role":"user","content":"Hello"}}`
+	for path, text := range map[string]string{file: beside, transcript: line + "\n"} {
+		rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return file
+}
+
+// A file of a conversation that has come replaces another one of the same size.
+func TestAFileThatOnlyLooksTheSameIsReplaced(t *testing.T) {
+	far := newProject(t)
+	alpha := uitest.Record("alpha")
+	alpha.ConfigDir = filepath.Join(withConversation(t, "new content"), "../../..")
+	t.Chdir(newProject(t, alpha))
+	id, digest := packed(t, "alpha", far)
+	at := withConversation(t, "old content")
+	run("--root", far, "host", "arrive", "alpha", "--id", id, "--digest", digest, "--from", "laptop", "--no-start").want(t, 0)
+	text, err := os.ReadFile(at)
+	rig.Check(t, err == nil && string(text) == "new content", "%q, %v", text, err)
+}
+
+// An agent that was dismissed where it arrived is not mistaken for the next one of its name.
+func TestAnotherAgentOfTheNameHasNotArrived(t *testing.T) {
+	far := newProject(t)
+	t.Chdir(newProject(t, uitest.Record("alpha")))
+	id, digest := packed(t, "alpha", far)
+	arrive := []string{"--root", far, "host", "arrive", "alpha", "--id", id, "--digest", digest, "--from", "laptop", "--no-start"}
+	r := run(arrive...).want(t, 0)
+	rig.Check(t, strings.Contains(r.out, string(uitest.SessionID)), "%s", r.out)
+	rig.Check(t, run(arrive...).want(t, 0).out == r.out, "asked again, it says something else")
+	run("--root", far, "dismiss", "alpha").want(t, 0)
+	other := uitest.Record("alpha")
+	other.SessionID = agent.NewSessionID()
+	rig.Must(t, ofProject(t, far).Insert(t.Context(), other))
+	r = run(arrive...).want(t, 0)
+	rig.Check(t, !strings.Contains(r.out, string(other.SessionID)) && strings.Contains(r.out, `"handle":""`), "%s", r.out)
+}

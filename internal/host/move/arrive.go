@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,6 +16,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/moves"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -55,9 +55,9 @@ func (e *End) Arrive(ctx context.Context, a Arriving) (Settled, error) {
 	if err := drawer.Drop(a.ID); err != nil {
 		return done, err
 	}
-	started, r, err := e.Arrived(ctx, a.Handle, a.ID, a.Resume)
-	if fail.KindOf(err) == fail.NotFound && r.Handle == "" { // it was dismissed, or has moved on
-		return done, nil
+	started, r, err := e.Arrived(ctx, note, a.Resume)
+	if err != nil && fail.KindOf(err) == fail.NotFound && r.Handle == "" { // it was dismissed, or has moved on
+		return Settled{}, nil
 	}
 	done.Record = r
 	if started != nil {
@@ -194,8 +194,8 @@ func (u *unpacking) file(config claude.Config, i int) error {
 		if f.Kind == History {
 			at = filepath.Join(history, f.Path)
 		}
-		if info, err := os.Stat(at); err == nil && info.Size() == f.Size {
-			return nil
+		if same, err := isFile(at, f); same || err != nil {
+			return err
 		}
 		return u.put(i, at)
 	default:
@@ -211,10 +211,7 @@ func (u *unpacking) transcript(config claude.Config, i int) error {
 		return err
 	}
 	if here.older {
-		if _, err := config.SetShortenedAside(id); err != nil {
-			return err
-		}
-		if err := config.SetStubAside(id); err != nil {
+		if _, err := config.MakeRoom(id); err != nil {
 			return err
 		}
 	}
@@ -225,12 +222,18 @@ func (u *unpacking) transcript(config claude.Config, i int) error {
 	return u.put(i, path)
 }
 
-// put copies a file of the package to a place, whole or not at all.
-func (u *unpacking) put(i int, path string) error {
-	const folder, private = 0o700, 0o600
-	if err := os.MkdirAll(filepath.Dir(path), folder); err != nil {
-		return err
+// isFile reports whether a path is a file of the package, with its content.
+func isFile(path string, f *File) (bool, error) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size {
+		return false, private.IfThere(err)
 	}
+	has, err := summed(File{}, func() (io.ReadCloser, error) { return os.Open(path) })
+	return has.Sum == f.Sum, err
+}
+
+// put copies a file of the package to a place, durably: the package is dropped after it.
+func (u *unpacking) put(i int, path string) error {
 	from, err := u.in.Open(nameOf(i))
 	if err != nil {
 		return err
@@ -239,19 +242,7 @@ func (u *unpacking) put(i int, path string) error {
 	if err := u.verified(i, from); err != nil {
 		return err
 	}
-	temp := path + ".nbs"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	to, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, private)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return os.Rename(temp, path)
+	return private.PutWhole(path, from)
 }
 
 func sumOf(text []byte) string {

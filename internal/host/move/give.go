@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -208,7 +207,6 @@ func (p *packing) look() (print string, entries []queue.Entry, err error) {
 	for _, id := range ids {
 		err := p.conversation(config, id, func(f File, path string, info fs.FileInfo) error {
 			fmt.Fprintln(sum, f.Kind, f.Session, f.Path, path, info.Size(), info.ModTime().UnixNano())
-			f.Written = info.ModTime().UTC().Truncate(time.Second)
 			return p.add(f, func() (io.ReadCloser, error) { return os.Open(path) })
 		})
 		if err != nil {

@@ -143,8 +143,8 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if err != nil && done.Record.Handle == "" {
 		return done, fail.Errorf(fail.KindOf(err), "%w", err).Hint("to complete the move: %s", o.Command)
 	}
-	if done.Record.Handle == "" {
-		return done, fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName) // it was dismissed there, or has moved on
+	if done.Record.Handle == "" { // it was dismissed there, or has moved on
+		err = fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
 	}
 	// It has arrived, even if it could not be started.
 	return done, errors.Join(err, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done"))

@@ -7,6 +7,7 @@
 package moves
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -44,6 +45,7 @@ type Note struct {
 	Command   string          `json:"command"` // completes the move, where it was begun
 	Digest    string          `json:"digest"`  // of the package
 	At        time.Time       `json:"at"`
+	Number    int             `json:"number,omitzero"` // of the project's departures, in their order: clocks are put back
 
 	Print    string          `json:"print,omitempty"`    // of the files that the package was made of
 	Messages []string        `json:"messages,omitempty"` // the ids of those in the package
@@ -86,12 +88,22 @@ func (n *sealedNote) Sealed(string) sealed.Over {
 
 func fileOf(id string) string { return id + ".json" }
 
-// Put writes a note durably.
+// Put writes a note durably, and numbers a departure. The caller has the verb lock of the agent, if it leaves.
 func (d *Drawer) Put(n Note) error {
 	if err := agent.CheckMoveID(n.ID); err != nil {
 		return err
 	}
-	n.At = n.At.UTC() // with fractions: the newest note of an agent counts
+	n.At = n.At.UTC()
+	if n.State == Left && n.Number == 0 {
+		all, err := d.All()
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			n.Number = max(n.Number, all[i].Number)
+		}
+		n.Number++
+	}
 	return d.nbs.Put(Folder, fileOf(n.ID), &sealedNote{Note: n}, noteLimit)
 }
 
@@ -120,7 +132,7 @@ func (d *Drawer) get(id string, into *sealedNote) error {
 	return d.nbs.Refused(file, "", err, "look at it, then remove it: rm "+d.nbs.Path(file))
 }
 
-// All returns the readable notes, the newest first.
+// All returns the readable notes, the last departure first.
 func (d *Drawer) All() ([]Note, error) {
 	names, err := d.nbs.List(Folder)
 	if err != nil {
@@ -136,11 +148,11 @@ func (d *Drawer) All() ([]Note, error) {
 			all = append(all, n)
 		}
 	}
-	slices.SortFunc(all, func(a, b Note) int { return b.At.Compare(a.At) })
+	slices.SortFunc(all, func(a, b Note) int { return cmp.Or(b.Number-a.Number, b.At.Compare(a.At)) })
 	return all, nil
 }
 
-// Of returns the newest note of an agent that has left; nil if it has not.
+// Of returns the note of the last departure of an agent; nil if it has not left.
 func (d *Drawer) Of(handle agent.Handle) *Note {
 	all, err := d.All()
 	if err != nil {

@@ -151,15 +151,12 @@ func (k *Keeper) PutBack(ctx context.Context, verb string, r *agent.Record, conf
 		return nil, err
 	}
 	what := "was gone"
-	aside, err := config.SetShortenedAside(r.SessionID)
-	if err == nil && aside != "" {
-		what = "had lost a part; the remainder was moved to " + aside
-	}
-	if err == nil {
-		err = config.ClearPlace(r.SessionID)
-	}
+	aside, err := config.MakeRoom(r.SessionID)
 	if err != nil {
 		return nil, err
+	}
+	if aside != "" {
+		what = "had lost a part; the remainder was moved to " + aside
 	}
 	path, err := config.RestorePath(r.SessionID, kept.Folder, r.LaunchCwd())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -143,11 +144,20 @@ func (s *Supervisor) noteArrival(r *agent.Record) error {
 }
 
 // Arrived starts an agent that has come from another machine, if it ran there. It forgets that with the start, so that a
-// later call starts it no more.
-func (s *Supervisor) Arrived(ctx context.Context, handle agent.Handle, id string, resume *Resume) (*Started, agent.Record, error) {
+// later call starts it no more. Errors: NotFound without a record if it is no longer here, also if another agent has its
+// name.
+func (s *Supervisor) Arrived(ctx context.Context, note moves.Note, resume *Resume) (*Started, agent.Record, error) {
+	handle, id := note.Handle, note.ID
 	r, err := s.Project.Store.Load(handle)
-	if err != nil || r.Move == nil || r.Move.ID != id || r.IsLeaving() {
+	if err != nil {
 		return nil, r, err
+	}
+	came := r.Move != nil && r.Move.ID == id
+	if !came && !slices.Contains(r.Conversations(), note.SessionID) {
+		return nil, agent.Record{}, fail.Errorf(fail.NotFound, "it was dismissed, and another agent has its name")
+	}
+	if !came || r.IsLeaving() {
+		return nil, r, nil
 	}
 	var started *Started
 	if r.Move.Runs && resume != nil && !s.Project.LookAt(ctx, r).Status.Running() { // a killed call may have started it
