@@ -5,12 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -49,11 +49,11 @@ func Start(t testing.TB, home string, lostAfter time.Duration, names ...string) 
 	nameLoopback(t)
 	var lines strings.Builder
 	for _, name := range names {
-		n := &node{name: name, port: freePort(t)}
+		n := &node{name: name, port: freePort()}
 		c.nodes[name] = n
 		fmt.Fprintf(&lines, "NodeName=%s NodeAddr=127.0.0.1 Port=%s CPUs=1 RealMemory=1000 State=UNKNOWN\n", name, n.port)
 	}
-	c.write("slurm.conf", c.config(freePort(t), lostAfter)+lines.String()+
+	c.write("slurm.conf", c.config(freePort(), lostAfter)+lines.String()+
 		"PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:200\n")
 	c.write("passwd", c.users())
 	rig.Must(t, os.Mkdir(c.file("state"), 0o700))
@@ -183,14 +183,14 @@ func (c *Cluster) end() {
 	}
 }
 
-func freePort(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	rig.Must(t, err)
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	rig.Must(t, err)
-	return port
+// ports are the last port that was given out. A port of the range from which the kernel takes those of connections could
+// be taken before its program listens.
+var ports atomic.Int32
+
+// freePort returns a port of the isolated loopback interface, which only this process gives out.
+func freePort() string {
+	const first = 7000
+	return strconv.Itoa(first + int(ports.Add(1)))
 }
 
 // newBootID is like the kernel's.
