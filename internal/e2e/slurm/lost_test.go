@@ -24,11 +24,7 @@ const lost = 20 * time.Second
 func goesOnElsewhere(c *cluster) {
 	before := c.has("alpha")
 	job := c.submit("alpha")
-	c.waitQueue(job, "RUNNING")
-	first, other := one, two
-	if strings.Contains(c.queue(job), two) {
-		first, other = two, one
-	}
+	first, other := c.nodesFrom(job)
 	c.mustKnow(first, "alpha", before)
 	c.slurm.Lose(first)
 	c.waitQueue(job, "RUNNING "+other)

@@ -74,6 +74,16 @@ func (c *cluster) waitQueue(job, want string) {
 	})
 }
 
+// nodesFrom waits until a job runs, and returns its node and the other one.
+func (c *cluster) nodesFrom(job string) (its, other string) {
+	c.Helper()
+	c.waitQueue(job, "RUNNING")
+	if strings.Contains(c.queue(job), two) {
+		return two, one
+	}
+	return one, two
+}
+
 // at is the team on a node.
 func (c *cluster) at(node string) *e2e.Team {
 	c.Helper()
@@ -119,12 +129,17 @@ type row struct {
 // jobRow is what list says of the job of an agent.
 type jobRow struct{ ID, State, Node, Reason string }
 
+// rows lists the agents from outside of all jobs.
+func (c *cluster) rows() (rows []row) {
+	c.Helper()
+	c.Decode(&rows, "list", "--json")
+	return rows
+}
+
 // row lists the agents from outside of all jobs, and returns the row of one.
 func (c *cluster) row(handle string) row {
 	c.Helper()
-	var rows []row
-	c.Decode(&rows, "list", "--json")
-	for _, r := range rows {
+	for _, r := range c.rows() {
 		if r.Handle == handle {
 			return r
 		}
@@ -142,4 +157,28 @@ func (c *cluster) waitRow(handle, what string, is func(row) bool) row {
 		return is(last), fmt.Sprintf("%+v", last)
 	})
 	return last
+}
+
+// neverTwice looks until the end of the test whether a conversation has more than one claude, on whatever machine.
+func (c *cluster) neverTwice(agents map[string]e2e.Session) {
+	c.Helper()
+	ended, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(looked)
+		const often = 100 * time.Millisecond
+		for tick := time.NewTicker(often); ; {
+			for handle, s := range agents {
+				if pids := e2e.ClaudesOn(s.SessionID); len(pids) > 1 {
+					c.Errorf("%s runs twice: %v", handle, pids)
+				}
+			}
+			select {
+			case <-ended:
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	c.Cleanup(func() { close(ended); <-looked })
 }
