@@ -29,6 +29,9 @@ const (
 
 // CheckName checks the name of a host. Errors: BadInput.
 func CheckName(name string) error {
+	if name == "here" {
+		return fail.Errorf(fail.BadInput, "here is the word for this machine, and no name for a host")
+	}
 	if name != "" && len(name) <= 32 && strings.Trim(name, small+digits+"-") == "" && name[0] != '-' {
 		return nil
 	}
@@ -49,6 +52,10 @@ func Split(word string) (rest, host string) {
 // CheckDestination checks a destination. ssh would take one that begins with a dash for an option. Errors: BadInput.
 func CheckDestination(destination string) error {
 	const limit = 255
+	if at, folder, _ := strings.Cut(destination, ":"); strings.Count(destination, ":") == 1 && !strings.HasPrefix(folder, "//") { // not IPv6
+		return fail.Errorf(fail.BadInput, "%s is not a destination for ssh: it has a folder or a port", human.Quote(destination)).
+			Hint("a folder is an option: %s --folder %s", at, human.ShellWord(folder)).Hint("a port is set in ~/.ssh/config, or by ssh://%s:PORT", at)
+	}
 	of := small + strings.ToUpper(small) + digits + "_.@:%/[]-"
 	if destination != "" && len(destination) < limit && strings.Trim(destination, of) == "" && destination[0] != '-' {
 		return nil

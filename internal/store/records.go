@@ -239,6 +239,10 @@ func (s *Store) absent(handle agent.Handle) error {
 			return absent.Hint("it is not known to have arrived; to complete the move: %s", note.Command).
 				Hint("if %s is lost for good: nbs-worker move %s --cancel --lost", note.Place, handle)
 		}
+		if word, is := note.AtHost(); is {
+			return absent.Hint("to use it there: nbs-worker session %s", word)
+		}
+		return absent.Hint("to see the agents: nbs-worker list")
 	}
 	if near := handle.Nearest(handles); near != "" {
 		return absent.Hint("did you mean %s? To see the agents: nbs-worker list", near)

@@ -151,7 +151,7 @@ func TestAProgramIsInstalled(t *testing.T) {
 	rig.Same(t, "the program is the older one", "#!/bin/sh\necho nbs-worker v0 old\n", fileText(t, installed))
 
 	r := runOn(ui.Streams{In: strings.NewReader("y\n"), InTTY: true, ErrTTY: true}, "host", "add", "b", "b", "--install").want(t, 0,
-		"it has nbs-worker v0 old now", "copy it to b? [y/N]", "b has nbs-worker ")
+		"it replaces nbs-worker v0 old", "copy it to b? [y/N]", "b has nbs-worker ")
 	rig.Check(t, strings.Count(r.err, "sha256") == 1, "%s", r.err)
 	info, err := os.Stat(installed)
 	rig.Must(t, err)

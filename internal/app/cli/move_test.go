@@ -75,7 +75,7 @@ func wantNoPackage(t *testing.T, s *store.Store) {
 	home, err := trust.HomeOf(os.Environ())
 	rig.Must(t, err)
 	rig.Must(t, jobs.Of(home).Forget(func(r jobs.Request) bool {
-		rig.Check(t, r.Args[1] != "give" && r.Args[1] != "take" || !slices.Contains(r.Args, "--id") || slices.Contains(r.Args, "--drop"), "a request is left: %q", r.Args)
+		rig.Check(t, !slices.Contains(r.Args, "give") && !slices.Contains(r.Args, "take") || !slices.Contains(r.Args, "--id") || slices.Contains(r.Args, "--drop"), "a request is left: %q", r.Args)
 		return false
 	}))
 }
@@ -120,14 +120,14 @@ func TestNoPackageStaysOfACanceledMove(t *testing.T) {
 	wantNoPackage(t, s)
 }
 
-// withConversation gives alpha a conversation in a folder of Claude, with one file beside it.
-func withConversation(t *testing.T, beside string) (file string) {
+// withConversation makes a conversation in a folder of Claude, with one file beside it.
+func withConversation(t *testing.T, id agent.SessionID, beside string) (file string) {
 	t.Helper()
 	config := t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", config)
-	file = filepath.Join(config, "file-history", string(uitest.SessionID), "a@v1")
-	transcript := filepath.Join(config, "projects", "-srv-project", string(uitest.SessionID)+".jsonl")
-	line := `{"type":"user","sessionId":"` + string(uitest.SessionID) + `","uuid":"0b6c2d3e-6a0f-4a57-9c52-0a9a3f0d9b11","message":{"role":"user","content":"Hello"}}`
+	file = filepath.Join(config, "file-history", string(id), "a@v1")
+	transcript := filepath.Join(config, "projects", "-srv-project", string(id)+".jsonl")
+	line := `{"type":"user","sessionId":"` + string(id) + `","uuid":"0b6c2d3e-6a0f-4a57-9c52-0a9a3f0d9b11","message":{"role":"user","content":"Hello"}}`
 	for path, text := range map[string]string{file: beside, transcript: line + "\n"} {
 		rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		rig.Must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -139,10 +139,11 @@ func withConversation(t *testing.T, beside string) (file string) {
 func TestAFileThatOnlyLooksTheSameIsReplaced(t *testing.T) {
 	far := newProject(t)
 	alpha := uitest.Record("alpha")
-	alpha.ConfigDir = filepath.Join(withConversation(t, "new content"), "../../..")
+	alpha.SessionID = agent.NewSessionID() // the archive has it from now on
+	alpha.ConfigDir = filepath.Join(withConversation(t, alpha.SessionID, "new content"), "../../..")
 	t.Chdir(newProject(t, alpha))
 	id, digest := packed(t, "alpha", far)
-	at := withConversation(t, "old content")
+	at := withConversation(t, alpha.SessionID, "old content")
 	run("--root", far, "host", "arrive", "alpha", "--id", id, "--digest", digest, "--from", "laptop", "--no-start").want(t, 0)
 	text, err := os.ReadFile(at)
 	rig.Check(t, err == nil && string(text) == "new content", "%q, %v", text, err)

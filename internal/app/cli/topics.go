@@ -96,7 +96,7 @@ An agent that should run and does not is shown with the cause:
   killed: probably out of memory
                  the kernel reported an out-of-memory kill
   never started  it has a record, and no start
-  backoff        its launcher will start it again, and session shows when; or
+  backoff        its launcher starts it again, and session shows when; or
                  its job waits in the queue of Slurm
 
 An agent that nbs-worker ended is stopped. An agent whose restarts are held stays down until

@@ -57,7 +57,7 @@ func TestWhyAHostIsNotReached(t *testing.T) {
 	text, err := os.ReadFile(known)
 	f.Must(err)
 	f.Write(known, "")
-	f.checks("build1", 6, "its key is not the known one", "fix: look at its key, and accept it if it is right: ssh build1")
+	f.checks("build1", 6, "its key is not known here, or has changed", "fix: look at its key, and accept it if it is right: ssh build1")
 	f.Write(known, string(text))
 	f.Must(os.Rename(key, key+".aside"))
 	f.checks("build1", 6, "it does not let you in", "fix: log in without a password, by a key: ssh-copy-id build1")

@@ -17,9 +17,10 @@ type Reason int
 const (
 	Cut       Reason = iota // the connection ended, or ssh does not say why
 	TimedOut                // it did not answer in time
-	Down                    // it refuses connections, or there is no way to it
+	Away                    // there is no way to it
+	Down                    // it refuses connections
 	Unknown                 // its name is not known
-	HostKey                 // its key is not the known one
+	HostKey                 // its key is not known here, or has changed
 	Refused                 // it does not let the user in
 	NoProgram               // it has no nbs-worker, or one that cannot speak with this one
 )
@@ -40,9 +41,9 @@ var signs = []struct {
 	{TimedOut, "timed out"},
 	{TimedOut, "timeout, server"},
 	{Down, "connection refused"},
-	{Down, "no route to host"},
-	{Down, "network is unreachable"},
-	{Down, "network is down"},
+	{Away, "no route to host"},
+	{Away, "network is unreachable"},
+	{Away, "network is down"},
 	{NoProgram, "command not found"},
 	{NoProgram, "no such file or directory"},
 	{NoProgram, "not found"},
@@ -69,8 +70,8 @@ type Unreachable struct { //nolint:errname // it is a state of a host, too
 // Words says why, in a few words.
 func (e *Unreachable) Words() string {
 	return map[Reason]string{
-		Cut: "the connection ended", TimedOut: "it did not answer in time", Down: "it refuses connections",
-		Unknown: "its name is not known", HostKey: "its key is not the known one", Refused: "it does not let you in",
+		Cut: "the connection ended", TimedOut: "it did not answer in time", Away: "it is off, or not in this network", Down: "it refuses connections",
+		Unknown: "its name is not known", HostKey: "its key is not known here, or has changed", Refused: "it does not let you in",
 		NoProgram: "it has no nbs-worker in the PATH of a command by ssh",
 	}[e.Reason]
 }

@@ -62,6 +62,13 @@ type Tree struct {
 // HasLeft reports whether the agent is no longer here by this move.
 func (n *Note) HasLeft() bool { return n.State == Left || n.State == Done }
 
+// AtHost returns the agent as it is named on this machine since, alice@build1, if the move was begun here to a host.
+func (n *Note) AtHost() (word string, is bool) {
+	to, is := strings.CutPrefix(n.Command, "nbs-worker move "+string(n.Handle)+" --to ")
+	to, _, _ = strings.Cut(to, " ")
+	return string(n.Handle) + "@" + to, is
+}
+
 const noteLimit = 4 << 20 // bytes
 
 // Drawer has the notes of a project, and the packages that have come for it.

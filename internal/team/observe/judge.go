@@ -94,10 +94,10 @@ func (e *Evidence) unidentified(r *agent.Record) agent.Status {
 		return agent.Status{State: agent.Unknown, Source: agent.FromRegistry, Detail: e.StrangersErr.Error()}
 	case len(e.Strangers) > 0:
 		return agent.Status{State: agent.Unknown, Source: agent.FromRegistry, Detail: fmt.Sprintf("pid %d has the conversation open; the record does not identify it", e.Strangers[0].PID)}
+	case r.Desired == agent.DesiredStopped: // also one that was stopped, and moved here
+		dead.Cause = agent.Stopped
 	case r.PID == 0:
 		dead.Cause = agent.NeverStarted
-	case r.Desired == agent.DesiredStopped:
-		dead.Cause = agent.Stopped
 	default:
 		dead.Cause, dead.Detail = agent.Crashed, "how it ended was not recorded"
 	}

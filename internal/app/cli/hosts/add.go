@@ -38,7 +38,8 @@ ssh takes: a host, user@host, or a name of your ~/.ssh/config, with a key or an 
 types no password. NAME is how you name it here: alice@NAME is the agent alice there.
 
 --folder is the project there. A relative one is below the home folder there, and so is one that
-your shell made of ~/DIR. Without it, the project is in the home folder itself.
+your shell made of ~/DIR. Without it, a new host has its project in the home folder itself, and one
+that was added before keeps its folder.
 
 --agents and --running are limits for what your commands of this machine start there: spawn, fork,
 up, resume, recover, and move. They are not for commands that are typed there.
@@ -181,9 +182,10 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if err != nil {
 		return err
 	}
-	f.Line(fmt.Sprintf("%s is %s. To copy there: %s (%s, sha256 %s), to ~/%s", o.Name, system, path, human.Bytes(uint64(len(program.Text))), program.Sum, setup.Installed))
+	f.Line(fmt.Sprintf("%s is %s. To copy to ~/%s there: %s, %s", o.Name, system, setup.Installed, path, human.Bytes(uint64(len(program.Text)))))
+	f.Line("sha256 " + program.Sum)
 	if before != "" {
-		f.Line("it has " + before + " now")
+		f.Line("it replaces " + before)
 	}
 	again := fmt.Sprintf("nbs-worker host add %s %s --install --yes", o.Name, o.Destination)
 	if o.binary != "" {

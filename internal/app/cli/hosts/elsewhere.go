@@ -23,6 +23,9 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 		return false, nil
 	}
 	named, _ := v.cmd.Flags().GetString("host")
+	if named == "" && v.cmd.Flags().Changed("host") { // an empty variable of a script must not mean this machine
+		return true, ui.Failed(fail.Errorf(fail.BadInput, "--host names no host").Hint("to see your hosts: nbs-worker host list"), v.name)
+	}
 	if v.all {
 		if named != "" {
 			return true, fail.Errorf(fail.BadInput, "%s: --host and --hosts exclude each other", v.name)
@@ -50,7 +53,7 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 		return false, nil
 	}
 	f.JSON = v.json()
-	if refusal := v.permitted(f); refusal != nil { // before it is said which hosts there are
+	if refusal := v.permitted(f, known); refusal != nil { // before it is said which hosts there are
 		err = refusal
 	}
 	if err != nil {
@@ -86,8 +89,8 @@ func (v *verb) run(ctx context.Context, f *ui.Factory, known host.Hosts) error {
 }
 
 // permitted checks whether the verb can be run at a host, and by this caller.
-func (v *verb) permitted(f *ui.Factory) error {
-	if err := v.check(); err != nil {
+func (v *verb) permitted(f *ui.Factory, known host.Hosts) error {
+	if err := v.check(known); err != nil {
 		return err
 	}
 	f.Verb = "host result"

@@ -55,7 +55,7 @@ func (v *verb) everywhere(ctx context.Context, f *ui.Factory) error {
 
 // ask runs a command line that shows something, here and at all hosts, and calls came with what each shows as it comes.
 func (v *verb) ask(ctx context.Context, f *ui.Factory, args []string, came func(shown)) (all []shown, err error) {
-	if err := v.permitted(f); err != nil {
+	if err := v.permitted(f, nil); err != nil {
 		return nil, err
 	}
 	known, err := host.Load(os.Environ())

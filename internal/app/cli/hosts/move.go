@@ -32,7 +32,7 @@ func newMoveCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move <handle> {--to HOST | --to here | --cancel [--lost]}",
 		Short: "Move an agent to another machine, with its conversation",
-		Long: ui.WithCodes(`Moves an agent to the project of a host, or from a host to this machine. Its record, its
+		Long: ui.WithCodes(`Moves an agent from this machine or a host to another of them. Its record, its
 conversations, what is remembered of it and its waiting messages go along. With a worktree,
 its commits and all its files go along too, and the tree is removed where it was: git keeps it
 in a ref there. What was staged is unstaged. The agent must be idle; it is ended and started
@@ -52,7 +52,12 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 		Example: `  nbs-worker move theologian --to build1
   nbs-worker move theologian@build1 --to here
   nbs-worker move theologian@build1 --to build2 --no-start`,
-		Args:              cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
+			}
+			return fail.Errorf(fail.BadInput, "move: one handle is needed, %d given", len(args)).Hint("nbs-worker move HANDLE --to HOST")
+		},
 		ValidArgsFunction: ui.Once(f.HandlesWhere(ui.AnyAgent)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named, _ := cmd.Flags().GetString("host")
@@ -61,6 +66,7 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.to, "to", "", "the host that it moves to, or here")
+	ui.CompleteWith(cmd, "to", ui.CompleteHosts)
 	flags.BoolVar(&o.force, "force", false, "also in the middle of a turn or at a dialog")
 	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped where it arrives")
 	flags.BoolVar(&o.trust, "trust", false, "have Claude trust its folder there, if that is in the project")

@@ -20,7 +20,12 @@ func newResultCmd(f *ui.Factory) *cobra.Command {
 still runs. Use it after a connection was cut: the command that lost it prints the id. A host
 keeps a result for a day.`, fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit),
 		Example: `  nbs-worker host result build1 0b6c2d3e-6a0f-4a57-9c52-0a9a3f0d9b11`,
-		Args:    cobra.ExactArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return fail.Errorf(fail.BadInput, "host result: a host and the id of a request are needed, %d given", len(args)).Hint("nbs-worker host result --help")
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code, err := result(cmd.Context(), f, args[0], args[1])
 			return ended(ui.Failed(err, "host result"), code)

@@ -47,20 +47,25 @@ func verbOf(f *ui.Factory) *verb {
 	if cmd.ParseFlags(rest) != nil || cmd.Flags().Changed("help") {
 		return nil
 	}
-	v := &verb{cmd: cmd, name: strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")}
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	v := &verb{cmd: cmd, name: name}
 	v.all, _ = cmd.Flags().GetBool("hosts")
 	return v
 }
 
 // split sorts the words of a command line by hosts: by the named one, or by those of its handles.
 func (v *verb) split(args []string, named string, known host.Hosts) error {
-	words := v.cmd.Flags().Args()
 	var handles []placed
 	places := map[string]bool{}
-	for _, word := range words[:v.handles(len(words))] {
+	for _, word := range v.handles(v.cmd.Flags().Args()) {
 		p := placed{word: word, rest: word, at: named}
-		if rest, at := host.Split(word); at != "" && named == "" && (!v.ofKeys() || known.Has(at)) {
-			p.rest, p.at = rest, at
+		if rest, at := host.Split(word); at != "" && (!v.ofKeys() || known.Has(at)) {
+			if named != "" && !v.ofKeys() {
+				return fail.Errorf(fail.BadInput, "%s names a host, and --host does too", human.Quote(word)).Hint("leave out one of them")
+			}
+			if named == "" {
+				p.rest, p.at = rest, at
+			}
 		}
 		handles, places[p.at] = append(handles, p), true
 	}
@@ -80,8 +85,7 @@ func (v *verb) split(args []string, named string, known host.Hosts) error {
 
 // mayBeElsewhere reports whether the line names a host, or a handle or key that might.
 func (v *verb) mayBeElsewhere(named string) bool {
-	words := v.cmd.Flags().Args()
-	return named != "" || slices.ContainsFunc(words[:v.handles(len(words))], func(word string) bool {
+	return named != "" || slices.ContainsFunc(v.handles(v.cmd.Flags().Args()), func(word string) bool {
 		_, at := host.Split(word)
 		return at != ""
 	})
@@ -113,20 +117,23 @@ func (v *verb) lineFor(at string, args []string, handles []placed) (line []strin
 	return line
 }
 
-// handles returns how many of the first n words are handles or keys.
-func (v *verb) handles(n int) int {
+// handles returns those of the words that are handles or keys.
+func (v *verb) handles(words []string) []string {
+	n := len(words)
 	switch use := v.cmd.Use; {
+	case v.name == "export": // its first word is what to export
+		return words[min(n, 1):]
 	case strings.Contains(use, "TEXT | -") && strings.Contains(use, "<handle>..."): // send: the last is the text
 		if file := v.cmd.Flags().Lookup("file"); file != nil && file.Changed {
-			return n
+			return words
 		}
-		return max(n-1, 0)
+		return words[:max(n-1, 0)]
 	case strings.Contains(use, "<handle>...") || strings.Contains(use, "<key>}..."):
-		return n
+		return words
 	case strings.Contains(use, "<handle>") || strings.Contains(use, "<key>"):
-		return min(n, 1)
+		return words[:min(n, 1)]
 	default:
-		return 0
+		return nil
 	}
 }
 
@@ -154,10 +161,20 @@ var atDesk = []string{
 }
 
 // check refuses a verb that cannot be run at a host.
-func (v *verb) check() error {
-	if slices.Contains(atDesk, v.name) || strings.HasPrefix(v.name, "host ") || v.name == "" {
-		return fail.Errorf(fail.BadInput, "%s cannot be run at a host from here", human.Quote(v.name)).
-			Hint("go there: ssh DESTINATION")
+func (v *verb) check(known host.Hosts) error {
+	destination := "DESTINATION"
+	if len(v.at) > 0 {
+		if h, err := known.Find(v.at[0].host); err == nil {
+			destination = h.Destination
+		}
+	}
+	switch {
+	case v.name == "":
+		return fail.Errorf(fail.BadInput, "--host and --hosts need a command").Hint("nbs-worker list --hosts")
+	case strings.HasPrefix(v.name, "host "):
+		return fail.Errorf(fail.BadInput, "your hosts are a matter of this machine").Hint("without --host: nbs-worker %s", v.name)
+	case slices.Contains(atDesk, v.name):
+		return fail.Errorf(fail.BadInput, "it cannot be run at a host from here").Hint("go there: ssh %s", destination)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ export replaces only files that it has written itself.`,
 		ValidArgsFunction: ui.Once(cobra.FixedCompletions([]cobra.Completion{systemd, slurm, kubernetes}, cobra.ShellCompDirectiveNoFileComp)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] != systemd {
-				return ui.Failed(runExportJob(f, o, args[0], agent.Handle(args[1])), "export")
+				return ui.Failed(runExportJob(f, o, args[0], agent.Handle(args[1])), "export "+args[0], args[1])
 			}
 			return ui.Failed(runExport(f, o), "export")
 		},
