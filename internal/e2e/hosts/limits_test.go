@@ -35,13 +35,17 @@ func (f *fleet) endAll(lines []string, why string) {
 	all.Wait()
 }
 
-func (f *fleet) mustEnd(line string, running *e2e.Running, why string) {
+// end waits for a command, which has to end by its own limits.
+func (f *fleet) end(line string, running *e2e.Running) e2e.Result {
 	late := time.AfterFunc(beyondLimits, func() { _ = running.Process.Signal(syscall.SIGKILL) })
 	r := running.End()
-	if !late.Stop() {
-		f.Errorf("%s has not ended after %s", line, beyondLimits)
-		return
-	}
+	f.Check(late.Stop(), "%s has not ended after %s", line, beyondLimits)
+	return r
+}
+
+// mustEnd waits for a command that cannot reach its host, and says why.
+func (f *fleet) mustEnd(line string, running *e2e.Running, why string) {
+	r := f.end(line, running)
 	f.Check(r.Code != 0 && strings.Contains(r.Stdout+r.Stderr, why), "%s: %s", line, r)
 	f.Check(!strings.Contains(r.Stdout+r.Stderr, "dead") && !strings.Contains(r.Stdout+r.Stderr, "lost"), "%s takes an agent for dead: %s", line, r)
 }
@@ -79,4 +83,27 @@ func TestAHostFallsSilentInTheMiddleOfAVerb(t *testing.T) {
 		all.Go(func() { f.mustEnd(line, r, "build1 is unreachable") })
 	}
 	all.Wait()
+}
+
+// Verbs at a host that answers late are done, each within its limit.
+func TestVerbsAtASlowHost(t *testing.T) {
+	f := standIn(t, "build1")
+	h := f.hosts["build1"]
+	h.OK("spawn", "alice")
+	h.WaitState("alice", "idle")
+	h.machine.Network.Delay(2 * time.Second)
+	lines := []string{ // fewer than sshd lets log in at a time
+		"session alice@build1", "triage alice@build1", "screen alice@build1", "requests --host build1", "events --host build1", "cost --host build1",
+		"set alice@build1 restart=no", "send alice@build1 Hello. --queue", "wait alice@build1 --for idle",
+	}
+	var all sync.WaitGroup
+	for _, line := range lines {
+		all.Go(func() {
+			r := f.end(line, f.Begin(strings.Fields(line)...))
+			f.Check(r.Code == 0, "%s: %s", line, r)
+		})
+	}
+	all.Wait()
+	h.machine.Network.Delay(0)
+	h.MustAnswer("alice", "You said: Hello.")
 }
