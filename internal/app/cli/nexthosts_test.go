@@ -71,3 +71,23 @@ func TestNextOfNobodyAtAnyHost(t *testing.T) {
 	r := run("next", "--hosts", "--print").want(t, fail.NotFound, "nbs-worker: next: nobody needs you\n", "down is unreachable", "build3: next: no .nbs folder")
 	rig.Check(t, r.out == "" && !strings.Contains(r.err, "build1"), "%+v", r)
 }
+
+// A command that asks something gets the user's terminal.
+func TestAQuestionOfAHost(t *testing.T) {
+	far := newProject(t, uitest.Record("bob"))
+	dir := withProjects(t, map[string]string{"build1": far})
+	t.Chdir(t.TempDir())
+	terminal := ui.Streams{InTTY: true, OutTTY: true, ErrTTY: true}
+	for _, line := range []string{"allow --team", "allow bob", "memory allow", "dismiss --all", "memory forget --handle bob"} {
+		runOn(terminal, append([]string{"--host", "build1"}, strings.Fields(line)...)...).want(t, fail.Held) // as the ssh of the test ends
+		visits, err := os.ReadFile(filepath.Join(dir, "visits"))
+		rig.Must(t, err)
+		want := "'nbs-worker' '--root' '" + far + "' '" + strings.ReplaceAll(line, " ", "' '") + "'\n"
+		rig.Check(t, strings.HasSuffix(string(visits), want), "%s: what got the terminal: %q", line, visits)
+	}
+	rig.Must(t, os.Remove(filepath.Join(dir, "visits")))
+	run("allow", "--team", "--host", "build1").want(t, fail.Held, "hint: in a terminal: nbs-worker --host build1 allow --team")
+	runOn(terminal, "dismiss", "--all", "--yes", "--host", "build1").want(t, 0)
+	_, err := os.Stat(filepath.Join(dir, "visits"))
+	rig.Check(t, os.IsNotExist(err), "what asks nothing got the terminal: %v", err)
+}

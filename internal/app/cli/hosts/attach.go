@@ -21,15 +21,9 @@ func attach(ctx context.Context, f *ui.Factory, known host.Hosts, p part) error 
 	if err != nil {
 		return err
 	}
-	words := p.args
-	if h.Folder != "" {
-		words = append([]string{"--root", h.Folder}, words...)
-	}
 	const pause = 2 * time.Second
 	for been := false; ; been = true {
-		argv := link.OnTerminal(h, words...)
-		code, err := child.OnTerminal(ctx, argv[0], argv[1:]...)
-		const cut = 255 // of ssh
+		code, err := onTerminal(ctx, h, p.args)
 		if err != nil || code != cut {
 			return ended(err, code)
 		}
@@ -46,6 +40,31 @@ func attach(ctx context.Context, f *ui.Factory, known host.Hosts, p part) error 
 		case <-time.After(pause):
 		}
 	}
+}
+
+// cut is the exit code of an ssh whose connection ended, or was not made.
+const cut = 255
+
+// onTerminal runs a command line at a host on the user's terminal, once, and returns its exit code.
+func onTerminal(ctx context.Context, h host.Host, words []string) (code int, err error) {
+	if h.Folder != "" {
+		words = append([]string{"--root", h.Folder}, words...)
+	}
+	argv := link.OnTerminal(h, words...)
+	return child.OnTerminal(ctx, argv[0], argv[1:]...)
+}
+
+// asked runs a command line that asks the user something.
+func asked(ctx context.Context, f *ui.Factory, h host.Host, args []string) error {
+	code, err := onTerminal(ctx, h, args)
+	if err != nil || code != cut {
+		return ended(err, code)
+	}
+	if err := reach(ctx, h); err != nil {
+		return err
+	}
+	f.Line("the connection to " + h.Name + " was cut")
+	return ended(nil, int(fail.TimedOut))
 }
 
 // reach connects to a host, to find out why it cannot be reached.

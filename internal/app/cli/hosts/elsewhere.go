@@ -78,6 +78,9 @@ func (v *verb) run(ctx context.Context, f *ui.Factory, known host.Hosts) error {
 	}
 	if len(v.at) == 1 {
 		h, _ := known.Find(v.at[0].host) // split has found it
+		if f.OnTerminal() && f.Streams.OutTTY && v.asks() {
+			return ui.Failed(asked(ctx, f, h, v.at[0].args), v.name)
+		}
 		code, err := v.runAt(ctx, f, h, v.at[0].args, in, f.Streams)
 		return ended(ui.Failed(err, v.name), code)
 	}

@@ -192,6 +192,21 @@ func (v *verb) follows() bool {
 	return false
 }
 
+// asks reports whether a command asks the user something when there is a terminal.
+func (v *verb) asks() bool {
+	set := v.cmd.Flags().Changed
+	switch v.name {
+	case "allow", "memory allow":
+		return true
+	case "dismiss":
+		return set("all") && !set("yes") && !v.json()
+	case "memory forget":
+		return set("handle") && !set("yes") && !v.json()
+	default:
+		return false
+	}
+}
+
 // keeps reports whether a verb changes something, so that it goes on without a reader.
 func (v *verb) keeps(powers map[string]caller.Rule) bool {
 	switch v.name {
