@@ -22,6 +22,7 @@ type conn struct {
 	host  host.Host
 	ssh   *exec.Cmd
 	in    io.Closer // of ssh
+	from  io.Closer // its stdout, which a child of it may keep open
 	said  tail      // what ssh wrote to stderr
 	out   writer
 	hi    hi
@@ -58,6 +59,7 @@ func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration
 	argv := Command(h, "host", "serve")
 	c.ssh = exec.Command(argv[0], argv[1:]...) //nolint:noctx // close ends it
 	c.ssh.Stderr = io.MultiWriter(&c.said, log)
+	c.ssh.WaitDelay = afterItsEnd
 	c.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the command, by a frame
 	in, err := c.ssh.StdinPipe()
 	if err != nil {
@@ -70,15 +72,17 @@ func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration
 	if err != nil {
 		return nil, fail.Errorf(fail.Unfit, "start ssh: %w", err)
 	}
-	c.in, c.out.to = in, in
+	c.in, c.from, c.out.to = in, out, in
 	greeted := make(chan error, 1)
 	heard := &hearing{Reader: out}
 	go c.read(bufio.NewReader(heard), greeted)
 	select {
 	case <-ctx.Done():
 		c.close()
-		return nil, fail.Errorf(fail.TimedOut, "%w", &Unreachable{Host: h, Reason: TimedOut}).
-			Hint("to see what is wrong: nbs-worker host check %s", h.Name)
+		if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			return nil, fail.Errorf(fail.Interrupted, "interrupted before %s was reached", h.Name)
+		}
+		return nil, unreachableFor(TimedOut, h, "")
 	case err = <-greeted:
 	}
 	if err == nil && c.hi.Protocol != Protocol {
@@ -265,6 +269,7 @@ func (c *conn) send(stream uint32, x *exchange) error {
 func (c *conn) close() {
 	_ = c.in.Close()
 	_ = c.ssh.Process.Kill()
+	_ = c.from.Close()
 	<-c.ended
 }
 

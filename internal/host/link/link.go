@@ -57,7 +57,8 @@ const askAgain = 12 * time.Hour
 type Link struct {
 	Host   host.Host
 	Limits Limits
-	Log    io.Writer // gets what ssh writes to stderr
+	Log    io.Writer    // gets what ssh writes to stderr
+	Tell   func(string) // is told what a request waits for when that takes long; nil: no one
 
 	mu   sync.Mutex
 	conn *conn
@@ -88,11 +89,19 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 	x := &exchange{question: question{Request: r}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1)}
 	hurry, leave := hurried(ctx, limits.Parting)
 	defer leave()
+	arrived := Later(l.Tell, "waiting for "+l.Host.Name)
+	defer arrived()
 	var sent bool
 	asked := time.Now().Round(0) // by the wall clock, which goes on while this machine sleeps
 	for wait := newBackoff(limits.Contact); ; {
-		c, err := l.connected(hurry)
-		if err == nil {
+		within := hurry
+		if !sent { // there is nothing to interrupt
+			within = ctx
+		}
+		c, err := l.connected(within)
+		isCut := err == nil
+		if isCut {
+			arrived()
 			if time.Now().Round(0).Sub(asked) > askAgain {
 				x.Args = nil
 			}
@@ -112,6 +121,9 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 		if hurry.Err() != nil || !wait.again(hurry, err) {
 			return 0, l.unknown(r, err)
 		}
+		if isCut && l.Tell != nil {
+			l.Tell("the connection to " + l.Host.Name + " was cut; connecting again")
+		}
 	}
 }
 
@@ -119,6 +131,24 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 func (l *Link) Reach(ctx context.Context) error {
 	_, err := l.connected(ctx)
 	return err
+}
+
+// Later tells a text, unless it is stopped within two seconds. When stop has returned, nothing is told.
+func Later(tell func(string), text string) (stop func()) {
+	if tell == nil {
+		return func() {}
+	}
+	const long = 2 * time.Second
+	stopped, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-stopped:
+		case <-time.After(long):
+			tell(text)
+		}
+	}()
+	return sync.OnceFunc(func() { close(stopped); <-over })
 }
 
 // hurried returns a context that ends some time after another.
@@ -174,7 +204,7 @@ func (l *Link) unknown(r Request, err error) error {
 		return err
 	}
 	asked := fail.Errorf(fail.KindOf(err), "%w; the command may go on there", err)
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || fail.KindOf(err) == fail.Interrupted {
 		asked = fail.Errorf(fail.Interrupted, "the command may go on at %s", l.Host.Name)
 	}
 	return asked.Hint("to see what became of it: nbs-worker host result %s %s", l.Host.Name, r.ID)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -74,6 +76,8 @@ func TestManyRequestsOnOneConnection(t *testing.T) {
 func TestACutGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	f := newFar(t)
+	var told []string
+	f.Tell = func(text string) { told = append(told, text) }
 	out := &said{at: "first\n", then: func() {
 		f.cut()
 		f.open()
@@ -83,6 +87,28 @@ func TestACutGoesOnWhereItWas(t *testing.T) {
 	rig.Equal(t, code, 0, "its exit code")
 	rig.Equal(t, out.String(), "first\nsecond\n", "stdout")
 	rig.Equal(t, f.ran(), 1, "commands ran")
+	rig.Check(t, slices.Contains(told, "the connection to build1 was cut; connecting again"), "what was told: %q", told)
+}
+
+// A user is told what is waited for, and can leave a host that says nothing, also if a child of ssh stays.
+func TestAHostThatSaysNothing(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	f.become("mute")
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	f.Tell = func(text string) {
+		rig.Equal(t, text, "waiting for build1", "what is told")
+		_, _ = os.ReadFile(filepath.Join(f.state, "gate"))
+		leave()
+	}
+	_, err := f.Run(ctx, f.request(true, "say"), Streams{Out: &said{}, Err: &said{}})
+	rig.Check(t, fail.KindOf(err) == fail.Interrupted && err.Error() == "interrupted before build1 was reached", "%v", err)
+	text, err := os.ReadFile(filepath.Join(f.state, "child"))
+	rig.Must(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	rig.Must(t, err)
+	rig.Must(t, syscall.Kill(pid, syscall.SIGKILL)) // it lived
 }
 
 // The fate of a request can be asked for later, also by another process.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"nbs-worker/internal/fail"
@@ -58,7 +59,8 @@ func once(ctx context.Context, h host.Host, limit time.Duration, argv []string, 
 	var said tail
 	ssh := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	ssh.Stdin, ssh.Stdout, ssh.Stderr = stdin, &limited{&out}, &said
-	ssh.WaitDelay = afterItsEnd // a child of ssh may keep the pipes open
+	ssh.WaitDelay = afterItsEnd                           // a child of ssh may keep the pipes open
+	ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C ends the context, which says so
 	err := ssh.Run()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Answer{}, unreachableFor(TimedOut, h, "")

@@ -52,6 +52,15 @@ func TestTheAnswerOfAProgram(t *testing.T) {
 	rig.Same(t, "the answer", Answer{Out: []byte("given"), Said: "wrong\n", Code: 5}, answer)
 }
 
+// Ctrl-C is for nbs-worker alone, which says that it was interrupted.
+func TestCtrlCIsNotForSSH(t *testing.T) {
+	sshThat(t, `echo $$ $(cut -d' ' -f5 /proc/$$/stat)`)
+	answer, err := Once(t.Context(), host.Host{Name: "b", Destination: "b"}, "list")
+	rig.Must(t, err)
+	ids := strings.Fields(string(answer.Out))
+	rig.Check(t, len(ids) == 2 && ids[0] == ids[1], "its id and that of its group: %q", ids)
+}
+
 func TestAMissingProgram(t *testing.T) {
 	sshThat(t, `echo "env: nbs-worker: Datei oder Verzeichnis nicht gefunden" >&2; exit 127`)
 	h := host.Host{Name: "b", Destination: "u@b"}

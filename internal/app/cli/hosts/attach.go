@@ -27,7 +27,7 @@ func attach(ctx context.Context, f *ui.Factory, known host.Hosts, p part) error 
 		if err != nil || code != cut {
 			return ended(err, code)
 		}
-		if reached := reach(ctx, h); reached != nil {
+		if reached := reach(ctx, f, h); reached != nil {
 			un, is := errors.AsType[*link.Unreachable](reached)
 			if !been || !is || !un.Reason.Passes() {
 				return reached
@@ -60,7 +60,7 @@ func asked(ctx context.Context, f *ui.Factory, h host.Host, args []string) error
 	if err != nil || code != cut {
 		return ended(err, code)
 	}
-	if err := reach(ctx, h); err != nil {
+	if err := reach(ctx, f, h); err != nil {
 		return err
 	}
 	f.Line("the connection to " + h.Name + " was cut")
@@ -68,8 +68,8 @@ func asked(ctx context.Context, f *ui.Factory, h host.Host, args []string) error
 }
 
 // reach connects to a host, to find out why it cannot be reached.
-func reach(ctx context.Context, h host.Host) error {
-	l, err := open(h)
+func reach(ctx context.Context, f *ui.Factory, h host.Host) error {
+	l, err := open(f, h)
 	if err != nil {
 		return err
 	}

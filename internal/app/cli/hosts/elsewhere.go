@@ -107,12 +107,11 @@ func (v *verb) permitted(f *ui.Factory, known host.Hosts) error {
 
 // runEach runs a verb at several hosts, and here if it names agents of this machine.
 func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts, in []byte) error {
-	var printing sync.Mutex
 	var parts sync.WaitGroup
 	failures := make([]error, len(v.at))
 	for i, p := range v.at {
 		parts.Go(func() {
-			out, errOut := &shared{mu: &printing, to: f.Streams.Out}, &shared{mu: &printing, to: f.Streams.Err}
+			out, errOut := &shared{mu: &v.printing, to: f.Streams.Out}, &shared{mu: &v.printing, to: f.Streams.Err}
 			streams := f.Streams
 			streams.Out, streams.Err = out, errOut
 			if in != nil {
@@ -148,11 +147,16 @@ func ended(err error, code int) error {
 
 // runAt runs a command line at a host, with a text as its stdin; nil: none.
 func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []string, in []byte, streams ui.Streams) (int, error) {
-	l, err := open(h)
+	l, err := open(f, h)
 	if err != nil {
 		return 0, err
 	}
 	defer l.Close()
+	l.Tell = func(text string) {
+		v.printing.Lock()
+		defer v.printing.Unlock()
+		f.Note("%s", text)
+	}
 	if v.all { // the caller's patience is the limit
 		l.Limits = link.Limits{Contact: patience}
 	}
@@ -182,13 +186,18 @@ func input(f *ui.Factory) ([]byte, error) {
 	return append([]byte{}, text...), err
 }
 
-// open returns the link to a host.
-func open(h host.Host) (*link.Link, error) {
+// open returns the link to a host, which says on a terminal what it waits for.
+func open(f *ui.Factory, h host.Host) (*link.Link, error) {
 	home, err := trust.HomeOf(os.Environ())
 	if err != nil {
 		return nil, err
 	}
-	return link.Open(home, h, link.Usual)
+	l, err := link.Open(home, h, link.Usual)
+	if err != nil {
+		return nil, err
+	}
+	l.Tell = func(text string) { f.Note("%s", text) }
+	return l, nil
 }
 
 // shared writes whole lines, so that those of several hosts do not mix.

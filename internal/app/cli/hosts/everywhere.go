@@ -88,7 +88,9 @@ func (v *verb) ask(ctx context.Context, f *ui.Factory, args []string, came func(
 			continue // this folder has no project
 		}
 		all = append(all, s)
+		v.printing.Lock()
 		came(s)
+		v.printing.Unlock()
 	}
 	return all, nil
 }
@@ -205,6 +207,9 @@ func outcome(all []shown) error {
 			s.code = int(fail.TimedOut)
 		}
 		codes[s.code] = true
+	}
+	if codes[int(fail.Interrupted)] {
+		return ui.ExitError(fail.Interrupted)
 	}
 	if len(codes) > 1 {
 		return ui.ExitError(fail.Partial)

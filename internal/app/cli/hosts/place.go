@@ -50,7 +50,7 @@ type onHost struct {
 }
 
 func (p onHost) Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args ...string) error {
-	l, err := open(p.h)
+	l, err := open(p.f, p.h)
 	if err != nil {
 		return err
 	}

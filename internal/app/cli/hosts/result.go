@@ -45,7 +45,7 @@ func result(ctx context.Context, f *ui.Factory, name, id string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	l, err := open(h)
+	l, err := open(f, h)
 	if err != nil {
 		return 0, err
 	}

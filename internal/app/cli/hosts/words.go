@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,8 @@ type verb struct {
 	name string // as in powers
 	all  bool   // --hosts
 	at   []part
+
+	printing sync.Mutex // of what several places show
 }
 
 // part is the command line for one host.
