@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +18,29 @@ import (
 
 // Here is the program that checks a host.
 type Here struct {
-	Version string
-	Now     func() time.Time
+	Version  string
+	Now      func() time.Time
+	Patience time.Duration // with nbs-worker there; 0: the usual one
 }
 
 // Check checks a host: whether ssh reaches it, its program, its clock, and what doctor checks there. An unreachable host
 // is a finding. Errors: that of the context.
 func Check(ctx context.Context, h host.Host, here Here) (doctor.Checkup, error) {
+	const usual, forPlainSSH = 45 * time.Second, 15 * time.Second
 	asked := here.Now()
-	facts, err := Ask(ctx, h)
+	limited, leave := context.WithTimeout(ctx, cmp.Or(here.Patience, usual))
+	defer leave()
+	facts, err := Ask(limited, h)
 	answered := here.Now()
-	if errors.Is(err, context.Canceled) {
-		return doctor.Checkup{}, err
+	if ctx.Err() != nil {
+		return doctor.Checkup{}, ctx.Err()
+	}
+	if err != nil && limited.Err() != nil {
+		plain, leave := context.WithTimeout(ctx, forPlainSSH)
+		defer leave()
+		if _, unreached := link.OncePlain(plain, h, nil, "true"); unreached == nil {
+			return doctor.Checkup{Findings: []doctor.Finding{reached(h), silent(h)}}, nil
+		}
 	}
 	if err != nil {
 		return doctor.Checkup{Findings: notAnswered(h, err)}, nil
@@ -56,6 +68,15 @@ func mends(h host.Host, f doctor.Finding) []string {
 
 func reached(h host.Host) doctor.Finding {
 	return doctor.Finding{Check: sshCheck, Level: doctor.Holds, What: "ssh reaches " + h.Destination}
+}
+
+// silent is the finding for a host whose nbs-worker does not end.
+func silent(h host.Host) doctor.Finding {
+	return doctor.Finding{
+		Check: programCheck, Level: doctor.Failure, What: "nbs-worker there did not answer in time",
+		Why: "that machine is very busy, or nbs-worker or a program that it asks, such as claude, hangs",
+		Fix: []string{"to see what hangs: ssh -t " + h.Destination + " nbs-worker doctor"},
+	}
 }
 
 // notAnswered returns the findings for a host that did not say how it is.

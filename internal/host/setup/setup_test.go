@@ -27,6 +27,18 @@ func TestASlowAnswerIsNoWrongClock(t *testing.T) {
 	}
 }
 
+// A host that ssh reaches is not unreachable when its nbs-worker hangs.
+func TestAHostWhoseProgramHangs(t *testing.T) {
+	dir := t.TempDir()
+	rig.Must(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte("#!/bin/sh\ncase \"$*\" in *facts*) exec sleep 300 ;; esac\n"), 0o700))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	checkup, err := Check(t.Context(), host.Host{Name: "b", Destination: "u@b"}, Here{Now: time.Now, Patience: 50 * time.Millisecond})
+	rig.Must(t, err)
+	rig.Equal(t, len(checkup.Findings), 2, "%+v", checkup)
+	rig.Equal(t, checkup.Findings[0].What, "ssh reaches u@b", "what holds")
+	rig.Equal(t, checkup.Findings[1].What, "nbs-worker there did not answer in time", "what is wrong")
+}
+
 func TestSystemsOfPrograms(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

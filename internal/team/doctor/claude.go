@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (d *examination) askClaude(ctx context.Context) saidClaude {
 	}
 	env := claude.ScratchEnv(d.project.Env, d.scratch)
 	const usual = 20 * time.Second // a tenth of a second on a machine that is not busy
-	ctx, cancel := context.WithTimeout(ctx, d.project.Machine.Patience(usual))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.Patience, d.project.Machine.Patience(usual)))
 	defer cancel()
 	said.version, said.startErr = launcher.Ask(ctx, said.program, []string{"--version"}, env, d.scratch)
 	return said

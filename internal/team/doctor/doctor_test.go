@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/platform/machine/local"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/observe"
 )
 
 func TestJudgeLogin(t *testing.T) {
@@ -34,6 +40,22 @@ func TestJudgeLogin(t *testing.T) {
 		rig.Check(t, found.Level == c.level, "%s: %+v", c.name, found)
 		rig.Check(t, c.level == "" || strings.Contains(strings.Join(found.Fix, "\n"), "loginctl enable-linger ann"), "%s: %q", c.name, found.Fix)
 	}
+}
+
+// A caller that waits for doctor is not kept by a claude that hangs.
+func TestAClaudeThatHangs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "claude")
+	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 300\n"), 0o700))
+	d := &examination{
+		project: &observe.Project{Env: []string{claude.BinaryVariable + "=" + program}, Machine: local.New()}, scratch: dir,
+		Options: Options{Patience: 50 * time.Millisecond},
+	}
+	said := d.askClaude(t.Context())
+	d.claude = func() saidClaude { return said }
+	found := d.claudeVersion(t.Context())
+	rig.Check(t, len(found) == 1 && strings.HasSuffix(found[0].What, "did not print its version in time"), "%+v", found)
 }
 
 func TestEachCheckHasANameOfItsOwn(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +11,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/host/setup"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/doctor"
@@ -39,8 +39,6 @@ is missing, otherwise with 1.`,
 	})
 }
 
-const checkLimit = time.Minute
-
 func runCheck(ctx context.Context, f *ui.Factory, names []string) error {
 	err := f.CheckPerson("check a host")
 	var all host.Hosts
@@ -61,9 +59,13 @@ func runCheck(ctx context.Context, f *ui.Factory, names []string) error {
 	var checks sync.WaitGroup
 	for i, h := range all {
 		checks.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, checkLimit)
-			defer cancel()
+			answered := link.Later(func(text string) {
+				printing.Lock()
+				defer printing.Unlock()
+				f.Note("%s", text)
+			}, "waiting for "+h.Name)
 			checkup, err := setup.Check(ctx, h, here)
+			answered()
 			printing.Lock()
 			defer printing.Unlock()
 			if err == nil && !f.JSON {

@@ -3,6 +3,7 @@ package hosts
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,8 @@ func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts)
 	if err != nil {
 		return err
 	}
-	how.Only = setup.Checked()
+	const patience = 15 * time.Second // another machine waits
+	how.Only, how.Patience = setup.Checked(), patience
 	checkup, err := doctor.Examine(ctx, s, how)
 	if err != nil {
 		return err
