@@ -30,13 +30,20 @@ type needy struct {
 func (v *verb) next(ctx context.Context, f *ui.Factory) error {
 	args := withoutHost(f.Args)
 	var all []needy
+	var unknown []string
 	_, err := v.ask(ctx, f, append(slices.Clone(args), "--print", "--json"), func(s shown) {
 		if one, is := s.needy(f); is {
 			all = append(all, one)
+		} else if s.err != nil || fail.Kind(s.code) != fail.NotFound {
+			unknown = append(unknown, cmp.Or(s.host, "here"))
 		}
 	})
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 && len(unknown) > 0 {
+		slices.Sort(unknown)
+		return fail.Errorf(fail.Partial, "nobody is known to need you; what %s needs is not known", strings.Join(unknown, ", "))
 	}
 	if len(all) == 0 {
 		return fail.Errorf(fail.NotFound, "%s", noNeed)
