@@ -132,7 +132,11 @@ func TestAHostWithoutAProject(t *testing.T) {
 func TestAProgramIsInstalled(t *testing.T) {
 	homes, _ := withHosts(t, "b")
 	installed := filepath.Join(homes, "b/.local/bin/nbs-worker")
-	run("host", "add", "b", "b", "--install").want(t, fail.BadInput, "to confirm: nbs-worker host add b b --install --yes")
+	run("host", "add", "b", "b", "--folder", "app", "--running", "2", "--install").want(t, fail.BadInput,
+		"nothing was changed: ", "to confirm: nbs-worker host add b b --folder app --running 2 --install --yes")
+	runOn(ui.Streams{In: strings.NewReader("n\n"), InTTY: true, ErrTTY: true}, "host", "add", "b", "b", "--install").want(t, fail.Interrupted, "nothing was changed")
+	run("host", "add", "down", "down", "--install", "--yes").want(t, fail.TimedOut, "down is unreachable: ", "; your hosts were not changed\n", "ssh -v down true")
+	rig.Equal(t, run("host", "list").out, "", "hosts")
 	script(t, filepath.Join(homes, "b/usr/uname"), "echo Linux riscv64\n")
 	run("host", "add", "b", "b", "--install", "--yes").want(t, fail.Unfit, "the system of b is not known")
 	script(t, filepath.Join(homes, "b/usr/uname"), "echo Darwin arm64\n")
@@ -153,6 +157,7 @@ func TestAProgramIsInstalled(t *testing.T) {
 	r := runOn(ui.Streams{In: strings.NewReader("y\n"), InTTY: true, ErrTTY: true}, "host", "add", "b", "b", "--install").want(t, 0,
 		"it replaces nbs-worker v0 old", "copy it to b? [y/N]", "b has nbs-worker ")
 	rig.Check(t, strings.Count(r.err, "sha256") == 1, "%s", r.err)
+	rig.Equal(t, run("host", "list").out, "b\tb\t~\t-\n", "hosts")
 	info, err := os.Stat(installed)
 	rig.Must(t, err)
 	rig.Same(t, "its mode", os.FileMode(0o700), info.Mode())
@@ -173,6 +178,8 @@ func TestAHostIsEnabled(t *testing.T) {
 	workerAt(t, home)
 	rig.Must(t, os.MkdirAll(filepath.Join(home, "app/.nbs"), 0o700))
 	run("host", "add", "b", "b", "--folder", "app").want(t, 0)
+	script(t, filepath.Join(home, "usr/systemctl"), "echo 'Failed to connect to bus: Host is down' >&2; exit 1\n")
+	run("host", "enable", "b", "--yes").want(t, fail.Unfit, "host enable b: systemd does not run b\n", "hint: have its own init run this at boot: nbs-worker --root ")
 	did := filepath.Join(home, "did")
 	for _, program := range []string{"systemctl", "loginctl"} {
 		script(t, filepath.Join(home, "usr", program), fmt.Sprintf("case \"$*\" in *show*) ;; *) echo %s \"$@\" >> %s ;; esac\n", program, did))

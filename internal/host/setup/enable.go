@@ -38,6 +38,11 @@ func ServicesOf(ctx context.Context, h host.Host) (Services, error) {
 		return Services{}, fail.Errorf(fail.NotFound, "on %s: %s", h.Name, what).Hint("nbs-worker host check %s", h.Name)
 	}
 	s := Services{Host: h, Root: facts.Root}
+	for _, f := range facts.Findings {
+		if f.Check == bootCheck && f.Level == doctor.Note { // it could not be checked
+			return Services{}, s.withoutSystemd("systemd does not run " + h.Name)
+		}
+	}
 	answer, err := s.worker(ctx, "export", "systemd", "--json")
 	if err != nil {
 		return Services{}, err
@@ -94,8 +99,7 @@ func (s Services) Enable(ctx context.Context) error {
 		case err != nil:
 			return fail.Errorf(fail.KindOf(err), "%s: %w", step.does, err)
 		case answer.Code == 126 || answer.Code == 127:
-			return fail.Errorf(fail.Unfit, "systemd does not run %s: there is no %s", s.Host.Name, step.words[0]).
-				Hint("have its own init run this at boot: nbs-worker --root %s recover --all", human.ShellWord(s.Root))
+			return s.withoutSystemd(fmt.Sprintf("systemd does not run %s: there is no %s", s.Host.Name, step.words[0]))
 		case answer.Code != 0:
 			return fail.Errorf(fail.Failed, "%s on %s: %s", step.does, s.Host.Name, lastLine(answer.Said)).Hint("%s", step.hint)
 		}
@@ -111,6 +115,12 @@ func (s Services) Enable(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// withoutSystemd is the error for a host that systemd does not run.
+func (s Services) withoutSystemd(why string) error {
+	return fail.Errorf(fail.Unfit, "%s", why).
+		Hint("have its own init run this at boot: nbs-worker --root %s recover --all", human.ShellWord(s.Root))
 }
 
 // worker runs nbs-worker for the project of the host.

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
+	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/host/setup"
 	"nbs-worker/internal/human"
 )
@@ -96,6 +98,18 @@ func runAdd(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.install { // before it is written, so that a host that cannot have the program is not added
+		known, err := host.Load(os.Environ())
+		if err != nil {
+			return err
+		}
+		given := o.Host
+		o.in(slices.Clone(known))
+		if err := install(ctx, f, o); err != nil {
+			return o.notDone(err)
+		}
+		o.Host = given
+	}
 	did := ""
 	if err := file.Change(ctx, func(all host.Hosts) (host.Hosts, error) {
 		all, did = o.in(all)
@@ -105,11 +119,6 @@ func runAdd(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	}
 	if err := f.Show(ui.Outcome{Handle: agent.Handle(o.Name), Words: did}, ""); err != nil {
 		return err
-	}
-	if o.install {
-		if err := install(ctx, f, o); err != nil {
-			return err
-		}
 	}
 	f.Note("to check it: nbs-worker host check %s", o.Name)
 	return nil
@@ -176,7 +185,7 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if system != program.System {
 		return fail.Errorf(fail.Unfit, "%s is %s, and %s is a program for %s; nothing was copied", o.Name, system, human.Quote(path), program.System).
 			Hint("build one from the source of nbs-worker: CGO_ENABLED=0 GOOS=%s GOARCH=%s go build -o nbs-worker-%[2]s ./cmd/nbs-worker", system.OS, system.Arch).
-			Hint("then copy that one: nbs-worker host add %s %s --install --binary ./nbs-worker-%s", o.Name, o.Destination, system.Arch)
+			Hint("then copy that one: %s --binary ./nbs-worker-%s", o.again(), system.Arch)
 	}
 	before, err := setup.VersionAt(ctx, o.Host)
 	if err != nil {
@@ -187,7 +196,7 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if before != "" {
 		f.Line("it replaces " + before)
 	}
-	again := fmt.Sprintf("nbs-worker host add %s %s --install --yes", o.Name, o.Destination)
+	again := o.again() + " --yes"
 	if o.binary != "" {
 		again += " --binary " + ui.LineQuote(o.binary)
 	}
@@ -202,15 +211,44 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	return nil
 }
 
+// notDone adds to the error of an unreachable host what that means for the hosts of this user.
+func (o *addOptions) notDone(err error) error {
+	far, is := errors.AsType[*link.Unreachable](err)
+	if !is {
+		return err
+	}
+	failed := fail.Errorf(fail.KindOf(err), "%w; your hosts were not changed", far)
+	if far.Reason.Passes() {
+		return failed.Hint("to see how far ssh gets: ssh -v %s true", o.Destination)
+	}
+	failed.Hints = fail.HintsOf(err)
+	return failed
+}
+
+// again returns the command line of this call, without the answer to its question and the program to copy.
+func (o *addOptions) again() string {
+	line := "nbs-worker host add " + o.Name + " " + o.Destination
+	if o.folderGiven {
+		line += " --folder " + ui.LineQuote(cmp.Or(o.Folder, "."))
+	}
+	if o.agentsGiven {
+		line += fmt.Sprintf(" --agents %d", o.Limits.Agents)
+	}
+	if o.runningGiven {
+		line += fmt.Sprintf(" --running %d", o.Limits.Running)
+	}
+	return line + " --install"
+}
+
 // confirmed asks before something is changed at a host; again is the command that does not ask.
 func confirmed(ctx context.Context, f *ui.Factory, yes bool, question, again string) error {
 	switch {
 	case yes:
 		return nil
 	case !f.OnTerminal():
-		return fail.Errorf(fail.BadInput, "nothing was changed there: that needs a yes, and there is no terminal to ask on").Hint("to confirm: %s", again)
+		return fail.Errorf(fail.BadInput, "nothing was changed: that needs a yes, and there is no terminal to ask on").Hint("to confirm: %s", again)
 	}
-	return f.Confirm(ctx, question, fail.Errorf(fail.Interrupted, "nothing was changed there"))
+	return f.Confirm(ctx, question, fail.Errorf(fail.Interrupted, "nothing was changed"))
 }
 
 // theHosts returns the named hosts, or all of them. Errors: NotFound.
