@@ -163,7 +163,9 @@ func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []str
 	r := link.NewRequest(h, v.keeps(f.Powers), args...)
 	r.Follow = v.follows()
 	r.Width, r.Color = streams.Width, streams.Color
-	of := link.Streams{Out: streams.Out, Err: streams.Err}
+	said := &saidAt{host: h.Name, to: streams.Err}
+	defer said.flush()
+	of := link.Streams{Out: streams.Out, Err: said}
 	if in != nil {
 		of.In = bytes.NewReader(in)
 	}

@@ -100,7 +100,7 @@ func executeJob(ctx context.Context, f *ui.Factory, job *jobs.Job) int {
 	}
 	if err != nil {
 		return f.Report(ui.Failed(fail.Errorf(fail.NotFound, "the project of this host: %w", err).
-			Hint("name its folder: nbs-worker host add %s DESTINATION --folder DIR", job.As), job.Args[0]))
+			Hint("to see what is wrong: nbs-worker host check %s", job.As), job.Args[0]))
 	}
 	streams := f.Streams
 	streams.Host, streams.Room, streams.Width, streams.Color = job.As, job.Room, job.Width, job.Color
