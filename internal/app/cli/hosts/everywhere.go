@@ -115,15 +115,23 @@ func (v *verb) there(ctx context.Context, f *ui.Factory, home trust.Home, h host
 	s.code, s.err = v.runAt(limited, f, h, args, nil, streams)
 	last := views.Of(home, h.Name, h.Place())
 	if s.isUnreachable() {
-		view := last.Last(args)
+		view := last.Last(form(args, streams))
 		s.at, s.text = view.At, []byte(view.Text)
 		return s
 	}
 	s.at, s.text, s.said = f.Now().UTC(), out.Bytes(), said.Bytes()
 	if s.err == nil && s.code == 0 {
-		_ = last.Keep(args, views.View{At: s.at, Text: out.String()}) // the next look has no older one then
+		_ = last.Keep(form(args, streams), views.View{At: s.at, Text: out.String()}) // the next look has no older one then
 	}
 	return s
+}
+
+// form names what a command shows: on a terminal that is another text than in a pipe.
+func form(args []string, to ui.Streams) []string {
+	if to.Width == 0 {
+		return args
+	}
+	return append([]string{"on a terminal"}, args...)
 }
 
 // isUnreachable reports whether the host did not answer.
@@ -146,10 +154,11 @@ func printShown(f *ui.Factory, s shown) {
 	title := cmp.Or(s.host, "here")
 	if !f.Streams.OutTTY {
 		if s.err != nil {
-			f.Say("%s", s.trouble())
-		}
-		if s.isUnreachable() {
-			title += " (unreachable, as of " + s.at.UTC().Format(time.RFC3339) + ")"
+			trouble := s.trouble()
+			if s.isUnreachable() && !s.at.IsZero() {
+				trouble += "; its rows are as of " + s.at.UTC().Format(time.RFC3339)
+			}
+			f.Say("%s", trouble)
 		}
 		for line := range strings.Lines(string(s.text)) {
 			fmt.Fprint(f.Streams.Out, title+"\t"+line)
