@@ -70,6 +70,7 @@ func TestNextOfNobodyAtAnyHost(t *testing.T) {
 	t.Chdir(newProject(t))
 	r := run("next", "--hosts", "--print").want(t, fail.Partial, "nbs-worker: next: nobody is known to need you; what down needs is not known\n", "down is unreachable", "build3: next: no .nbs folder")
 	rig.Check(t, r.out == "" && !strings.Contains(r.err, "build1"), "%+v", r)
+	run("list", "--host", "build3").want(t, fail.NotFound, "nbs-worker: build3: list: no .nbs folder")
 	run("host", "remove", "down").want(t, 0)
 	run("next", "--hosts", "--print").want(t, fail.NotFound, "nbs-worker: next: nobody needs you\n")
 }
