@@ -263,15 +263,20 @@ func (f *Factory) ShowOne(made Outcome) error {
 	return f.Show(made, "")
 }
 
-// Show prints the result for an agent: its handle for a script, one line with it for a person.
+// Show prints the result for an agent: its handle for a script, one line with it for a person. The handle has the host, as
+// the person types it.
 func (f *Factory) Show(made Outcome, progress string) error {
 	if made.Print != nil {
 		return made.Print()
 	}
-	line := fmt.Sprintf("%s: %s%s", made.Handle, made.Words, progress)
+	name := string(made.Handle)
+	if f.Streams.Host != "" {
+		name += "@" + f.Streams.Host
+	}
+	line := name + ": " + made.Words + progress
 	if !f.Streams.OutTTY {
 		f.Note("%s", line)
-		line = string(made.Handle)
+		line = name
 	}
 	line = human.Legible(line)
 	if f.Streams.OutTTY {
