@@ -59,7 +59,7 @@ func (s *Store) Load(handle agent.Handle) (record agent.Record, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it was just removed
-		return record, s.absent(handle)
+		return record, &AbsentError{handle, s.absent(handle)}
 	case fail.KindOf(err) == fail.BadInput:
 		return record, err // not damaged: others could have written it
 	case errors.Is(err, smallfile.ErrIrregular), errors.Is(err, smallfile.TooLargeError(fileLimit)):
@@ -214,7 +214,7 @@ func (s *Store) spelling(handle agent.Handle) (agent.Handle, error) {
 	}
 	switch len(handles) {
 	case 0:
-		return "", s.absent(handle)
+		return "", &AbsentError{handle, s.absent(handle)}
 	case 1:
 		return handles[0], nil
 	default:
@@ -229,7 +229,17 @@ func (s *Store) inAnyCase(handle agent.Handle) ([]agent.Handle, error) {
 	return slices.DeleteFunc(handles, func(h agent.Handle) bool { return !h.Same(handle) }), err
 }
 
-// absent returns the error for a handle without an agent.
+// AbsentError is the error for a handle without an agent.
+type AbsentError struct {
+	Handle agent.Handle
+	err    error
+}
+
+func (e *AbsentError) Error() string { return e.err.Error() }
+
+func (e *AbsentError) Unwrap() error { return e.err }
+
+// absent returns why an agent is not in the project, and what to do.
 func (s *Store) absent(handle agent.Handle) error {
 	handles, _ := s.Handles()
 	absent := fail.Errorf(fail.NotFound, "no such agent in %s", human.Quote(s.project))

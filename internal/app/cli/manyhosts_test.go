@@ -88,3 +88,33 @@ func TestNoMessageIsKeptForAnAgentThatLeaves(t *testing.T) {
 	run("send", "alpha", "--queue", "hello").want(t, fail.Conflict, "it is being moved to build1")
 	rig.Equal(t, run("outbox", "list", "alpha").want(t, 0).out, "", "what waits")
 }
+
+// An agent that is only at a host, as list has shown it, is meant by its handle. A new agent is not.
+func TestAnAgentThatWasSeenAtAHostIsMeant(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("alice")), "build2": newProject(t)})
+	t.Chdir(newProject(t, uitest.Record("bob"), uitest.Record("alixe")))
+	run("stop", "carol").want(t, fail.NotFound, "hint: to see the agents: nbs-worker list; to start it: nbs-worker spawn carol\n")
+	run("list", "--hosts", "--json").want(t, 0)
+	const hint = "did you mean alice@build1? It was seen there "
+	for _, line := range []string{"stop alice", "session alice", "stop alice --json", "send alice hello"} {
+		run(strings.Fields(line)...).want(t, fail.NotFound, hint)
+	}
+	run("stop", "alice", "bob").want(t, fail.Partial, "hint: "+hint)
+	run("list", "--hosts").want(t, 0)
+	r := run("session", "alice").want(t, fail.NotFound, "hint: "+hint)
+	rig.Check(t, !strings.Contains(r.err, "spawn") && !strings.Contains(r.err, "alixe"), "%s", r.err)
+	run("stop", "carol").want(t, fail.NotFound, "spawn carol\n")
+	run("host", "remove", "build1").want(t, 0)
+	run("session", "alice").want(t, fail.NotFound, "did you mean alixe?")
+}
+
+// What is done at a host is told by the handle that the person types.
+func TestAResultNamesItsHost(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob"), uitest.Record("carol"))})
+	t.Chdir(newProject(t, uitest.Record("bob")))
+	r := run("stop", "bob", "bob@build1").want(t, 0)
+	rig.Check(t, r.out == "bob\nbob@build1\n" || r.out == "bob@build1\nbob\n", "%q", r.out)
+	rig.Equal(t, run("stop", "carol", "--host", "build1").want(t, 0).out, "carol@build1\n", "by --host")
+	r = runOn(ui.Streams{OutTTY: true, Width: 80}, "stop", "bob@build1").want(t, 0)
+	rig.Check(t, strings.HasPrefix(r.out, "bob@build1: "), "%q", r.out)
+}

@@ -57,14 +57,14 @@ func (f *Factory) PrintError(handle agent.Handle, err error) {
 		return
 	}
 	fmt.Fprintf(f.Streams.Err, "nbs-worker: %s\n", Indented(human.Legible(err.Error())))
-	for _, hint := range fail.HintsOf(err) {
+	for _, hint := range f.hintsOf(err) {
 		f.Hint("%s", hint)
 	}
 }
 
 // FailureOf returns an error in its JSON form.
 func (f *Factory) FailureOf(handle agent.Handle, err error) wire.Failure {
-	hints := agent.Mapped(fail.HintsOf(err), func(hint string) string { return strings.TrimPrefix(f.Pasteable("hint: "+hint), "hint: ") })
+	hints := agent.Mapped(f.hintsOf(err), func(hint string) string { return strings.TrimPrefix(f.Pasteable("hint: "+hint), "hint: ") })
 	message := err.Error()
 	if verb, ok := errors.AsType[*VerbError](err); ok && handle != "" {
 		message = verb.err.Error() // the handle is a separate field
