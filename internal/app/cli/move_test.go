@@ -38,8 +38,8 @@ func TestAnAgentComesBackFromALostMachine(t *testing.T) {
 	run("move", "alpha", "--cancel", "--lost", "--yes").want(t, fail.Conflict, "it has not left")
 }
 
-// packed brings the package of an agent to another project, as a move does before the agent leaves.
-func packed(t *testing.T, handle, far string) (id, digest string) {
+// given has an agent handed out to another project, as a move does, and returns the package.
+func given(t *testing.T, handle, far string) (id, text string) {
 	t.Helper()
 	id = agent.NewMoveID()
 	ask := run("host", "give", handle, "--look").want(t, 0).out
@@ -47,7 +47,13 @@ func packed(t *testing.T, handle, far string) (id, digest string) {
 	var at move.Room
 	rig.Must(t, json.Unmarshal([]byte(room), &at))
 	give := []string{"host", "give", handle, "--id", id, "--to", "build1", "--place", at.PlaceID, "--from", "laptop", "--command", "nbs-worker move " + handle + " --to build1"}
-	text := runOn(ui.Streams{In: strings.NewReader(room)}, give...).want(t, 0).out
+	return id, runOn(ui.Streams{In: strings.NewReader(room)}, give...).want(t, 0).out
+}
+
+// packed brings the package of an agent to another project, as a move does before the agent leaves.
+func packed(t *testing.T, handle, far string) (id, digest string) {
+	t.Helper()
+	id, text := given(t, handle, far)
 	var taken move.Taken
 	out := runOn(ui.Streams{In: strings.NewReader(text)}, "--root", far, "host", "take", "--id", id).want(t, 0).out
 	rig.Must(t, json.Unmarshal([]byte(out), &taken))

@@ -22,7 +22,7 @@ func Tampered(t testing.TB, cmd *exec.Cmd, call, how string, n int) (out string,
 	args := []string{"-f", "-qqq", // no --seccomp-bpf: with it strace 6.1 injects no signal
 		"-o", os.DevNull, "-e", "trace=" + call, "-e", inject, cmd.Path}
 	traced := exec.Command("strace", slices.Concat(args, cmd.Args[1:])...)
-	traced.Env, traced.Dir = cmd.Env, cmd.Dir
+	traced.Env, traced.Dir, traced.Stdin = cmd.Env, cmd.Dir, cmd.Stdin
 	text, err := traced.CombinedOutput()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatalf("%s: %v", traced, err)
