@@ -250,7 +250,8 @@ the defaults, except for notify: without it nothing is reported.
     compact: critical   # when an agent is compacted: low, critical, never
   notify:
     command: [/usr/local/bin/tell, --urgent]
-    on: [waits, down, short, done, held, repaired, paused]
+    on: [waits, down, short, done, held, repaired, paused,
+         unreachable, reachable]
     timeout: 10s
     per-hour: 30
 
@@ -259,7 +260,8 @@ the variables that it needs to reach you, and with one JSON object on stdin, whi
 "nbs-worker schema" describes as notify. Each thing is reported once until it changes. If the
 program fails, watch tries three times. waits, down, short and done are the reasons of
 nbs-worker help states; short is also reported below 25% (low). held is reported for what only
-a person can help otherwise, and for an agent that has used up its repairs.
+a person can help otherwise, and for an agent that has used up its repairs. unreachable and
+reachable are of hosts: watch --hosts uses only notify of its policy, which is in no project.
 
 nbs-worker tell --notice sends these reports to a chat, through nbs-worker serve:
 

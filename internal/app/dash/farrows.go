@@ -212,6 +212,9 @@ func (r *farRows) asked(project string, text []byte) error {
 	return nil
 }
 
+// ByHand is the end of a trouble after which only the user has the host asked again.
+const ByHand = " (t asks again)"
+
 // lose notes why the rows are true no more.
 func (r *farRows) lose(err error) {
 	r.mu.Lock()
@@ -225,7 +228,7 @@ func (r *farRows) lose(err error) {
 		r.trouble = harmless(err.Error())
 	}
 	if byHand(err) {
-		r.trouble += " (t asks again)"
+		r.trouble += ByHand
 	}
 }
 

@@ -23,10 +23,11 @@ func NewWatchAction(d watch.Action) WatchAction {
 // Notice is what a watch writes to the standard input of the program that its policy names.
 type Notice struct {
 	Version     int             `json:"version"` // of this format; new fields do not change it
-	Event       watch.Kind      `json:"event"`   // waits, down, short, done, held, repaired, paused
+	Event       watch.Kind      `json:"event"`   // waits, down, short, done, held, repaired, paused, unreachable, reachable
 	At          *time.Time      `json:"at"`
 	Project     string          `json:"project"`
 	Handle      agent.Handle    `json:"handle,omitempty"`     // absent: it concerns no agent alone
+	Host        string          `json:"host,omitempty"`       // absent: this machine
 	SessionID   agent.SessionID `json:"session_id,omitempty"` // of the agent
 	Since       *time.Time      `json:"since,omitempty"`      // when the need began
 	Detail      string          `json:"detail"`
@@ -36,7 +37,7 @@ type Notice struct {
 // NewNotice converts a notice of a watch over a project.
 func NewNotice(n watch.Notice, project string) Notice {
 	return Notice{
-		Version: 2, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, SessionID: n.SessionID, Since: timeOf(n.Since),
+		Version: 2, Event: n.Kind, At: timeOf(n.At), Project: project, Handle: n.Handle, Host: n.Host, SessionID: n.SessionID, Since: timeOf(n.Since),
 		Detail: n.Detail, LeftPercent: n.ContextLeft,
 	}
 }

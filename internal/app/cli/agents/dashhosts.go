@@ -2,18 +2,15 @@ package agents
 
 import (
 	"os"
-	"time"
 
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/dash"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
-	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/store/trust"
-	"nbs-worker/internal/store/views"
 )
 
-// hostsOf returns the user's hosts for the dashboard, which says at once that one is lost, and itself tries again.
+// hostsOf returns the user's hosts for the dashboard.
 func hostsOf(f *ui.Factory, o *dashOptions, words dash.Words) (all []dash.Host, err error) {
 	if err := f.CheckPerson("use other machines"); err != nil {
 		return nil, err
@@ -31,13 +28,5 @@ func hostsOf(f *ui.Factory, o *dashOptions, words dash.Words) (all []dash.Host, 
 	if err != nil {
 		return nil, err
 	}
-	limits := link.Limits{Contact: time.Second, Parting: time.Second}
-	for _, h := range known {
-		l, err := link.Open(home, h, limits)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, dash.Host{Name: h.Name, Far: dash.ByLink{Link: l}, Views: views.Of(home, h.Name, h.Place()), AllProjects: o.allProjects, Words: words})
-	}
-	return all, nil
+	return dash.Reach(home, known, o.allProjects, words)
 }

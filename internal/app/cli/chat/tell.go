@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -110,8 +109,12 @@ func noticeWords(text string) (string, error) {
 		return "", fail.Errorf(fail.BadInput, "stdin is not a report of nbs-worker watch")
 	}
 	words := string(n.Event)
-	if n.Handle != "" { // otherwise it is not about a single agent
-		words = fmt.Sprintf("%s: %s", n.Handle, words)
+	name := string(n.Handle) // "": it is not about a single agent
+	if n.Host != "" {
+		name = strings.TrimPrefix(name+"@"+n.Host, "@")
+	}
+	if name != "" {
+		words = name + ": " + words
 	}
 	if n.Detail != "" {
 		words += ": " + n.Detail

@@ -35,7 +35,7 @@ func Elsewhere(ctx context.Context, f *ui.Factory) (is bool, err error) {
 				Hint("to change one: nbs-worker host add NAME DESTINATION --folder DIR")
 		}
 		switch {
-		case v.name == "dash": // it asks the hosts itself
+		case v.name == "dash" || v.name == "watch": // they ask the hosts themselves
 			return false, nil
 		case v.name == "next" && !v.json():
 			return true, ui.Failed(v.next(ctx, f), v.name)

@@ -36,13 +36,21 @@ or will be restarted by its own policy. An agent that has used up its repairs is
 the rest of that hour. pause suspends the repairs, but not the reports.
 
 --policy names a file that says what watch may do, and which program it runs to notify you:
-nbs-worker help policy.`,
+nbs-worker help policy.
+
+--hosts watches the agents of all your hosts instead, and repairs nothing: it prints, and tells the
+program of notify, what each of them needs a person for, and which host does not answer for a
+minute. Each thing is told once, also over a cut. It needs no project.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker watch
   nbs-worker watch --policy ~/.config/nbs-worker/team.yaml
+  nbs-worker watch --hosts --policy ~/.config/nbs-worker/hosts-policy.yaml
   nbs-worker watch --json | jq -r 'select(.what == "held") | .handle'`,
 		Args: ui.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.Hosts {
+				return ui.Looked(watchHosts(cmd.Context(), f, policy), "watch")
+			}
 			return ui.Looked(runWatch(cmd.Context(), f, policy), "watch")
 		},
 	}

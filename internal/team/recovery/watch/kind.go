@@ -12,10 +12,13 @@ const (
 	Holds    Kind = "held"     // only a person can help otherwise, or it is quarantined
 	Repaired Kind = "repaired" // it was repaired
 	Paused   Kind = "paused"   // the project was paused: nothing is repaired
+
+	Unreachable Kind = "unreachable" // a host does not answer: of watch --hosts
+	Reachable   Kind = "reachable"   // it answers again
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Waits, Down, Short, Done, Holds, Repaired, Paused}
+var Kinds = []Kind{Waits, Down, Short, Done, Holds, Repaired, Paused, Unreachable, Reachable}
 
 // earlier are names that kinds had in policies before.
 var earlier = map[Kind]Kind{"waiting": Waits, "crashed": Down, "context": Short}

@@ -75,7 +75,7 @@ func TestPolicyThatIsWrong(t *testing.T) {
 		"context:\n  compact: floor":          `line 2, column 12: compact: "floor" must be one of never, low and critical`,
 		"notify:\n  command: tell":            "line 2, column 12: command: it must be a list: the absolute path",
 		"notify:\n  command: [tell]":          "line 2, column 12: command: it must be a list: the absolute path",
-		"notify:\n  command: [/t]\n  on: [x]": `line 3, column 8: on: "x" must be one of waits, down, short, done, held, repaired and paused`,
+		"notify:\n  command: [/t]\n  on: [x]": `line 3, column 8: on: "x" must be one of waits, down, short, done, held, repaired, paused, unreachable and reachable`,
 		"notify:\n  on: [held]":               "line 2, column 3: notify: it needs a command",
 		"\tevery: 5m":                         "line 1, column ",
 		"- a":                                 "line 1, column 1: the policy: fields belong here",

@@ -29,6 +29,7 @@ type Notice struct {
 	Kind        Kind            `json:"kind"`
 	At          time.Time       `json:"at"`
 	Handle      agent.Handle    `json:"handle"` // "": it concerns no single agent
+	Host        string          `json:"host,omitempty"`
 	SessionID   agent.SessionID `json:"session_id"`
 	Detail      string          `json:"detail"`
 	Since       time.Time       `json:"since,omitzero"`         // of the need; zero: unknown, or it is no need

@@ -91,9 +91,7 @@ func (w *Watch) pendAt(c *watchedAgent, kind Kind, detail string, now time.Time)
 	if kind == Short {
 		notice.ContextLeft = c.left
 	}
-	const most = 100
-	w.state.Pending = append(w.state.Pending, notice)
-	w.state.Pending = w.state.Pending[max(0, len(w.state.Pending)-most):]
+	w.state.Pend(notice)
 }
 
 // tell sends pending notices before a repair, which may take minutes, and reports whether it tried. It stops after a
@@ -106,34 +104,16 @@ func (w *Watch) tell(ctx context.Context) (tried bool) {
 	return tried
 }
 
-// tellOne sends the oldest notice, and reports whether it tried. A failed notice is tried a few times, with a pause
-// between.
+// tellOne sends the oldest notice, and reports whether it tried.
 func (w *Watch) tellOne(ctx context.Context) bool {
-	const tries, pause = 3, time.Minute
-	now := time.Now()
-	if w.Teller == nil || len(w.state.Pending) == 0 || w.tellNext.After(now) {
+	if w.Teller == nil || w.Notify == nil {
 		return false
 	}
-	if len(w.state.ToldAt) >= w.Notify.PerHour {
-		w.tellNext = w.state.ToldAt[0].Add(window)
-		return false
-	}
-	notice := &w.state.Pending[0]
-	err := w.Teller.Tell(ctx, *notice)
-	switch {
-	case ctx.Err() != nil:
-		return false // the next watch sends it
-	case err != nil && !w.deaf:
+	tried := w.sender.One(ctx, w.Teller, w.Notify.PerHour, &w.state, func(notice *Notice, err error) {
 		w.say(DidNotTell, notice.Handle, fmt.Sprintf("that it is %s: %v", notice.Kind, err))
+	})
+	if tried {
+		_ = w.Keeper.SaveState(w.state) // without it, the next watch sends the notice once more
 	}
-	if w.deaf = err != nil; w.deaf {
-		notice.Tries++
-		w.tellNext = now.Add(pause)
-	}
-	if err == nil || notice.Tries >= tries {
-		w.state.Pending = w.state.Pending[1:]
-		w.state.ToldAt = append(w.state.ToldAt, now)
-	}
-	_ = w.Keeper.SaveState(w.state) // without it, the next watch sends the notice once more
-	return true
+	return tried
 }

@@ -38,13 +38,12 @@ type Watch struct {
 	Teller Teller // nil: no notices
 	Say    func(Action)
 
-	state    State
-	agents   map[string]*watchedAgent
-	relist   bool
-	paused   bool
-	limited  bool      // the limit of repairs was reached, and reported
-	deaf     bool      // the last notice failed, and that was reported
-	tellNext time.Time // when to try the next notice
+	state   State
+	agents  map[string]*watchedAgent
+	relist  bool
+	paused  bool
+	limited bool // the limit of repairs was reached, and reported
+	sender  Sender
 }
 
 // watchedAgent is one watched agent, in the state in which it was last seen.
@@ -275,7 +274,7 @@ func (w *Watch) wakeUp() time.Time {
 		earlier(c.look)
 	}
 	if len(w.state.Pending) > 0 {
-		earlier(w.tellNext)
+		earlier(w.sender.Next)
 	}
 	if w.paused {
 		return first // no repair is due

@@ -1,0 +1,205 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/dash"
+	"nbs-worker/internal/app/farwatch"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/notify"
+	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/team/recovery/watch"
+)
+
+// hostsWatch tells a person what the agents at hosts need.
+type hostsWatch struct {
+	*ui.Factory
+
+	fleet  *dash.Fleet
+	notify *watch.Notify // nil: nothing is sent
+	tree   private.Tree
+	known  farwatch.Known
+	sender watch.Sender
+}
+
+// watchHosts watches the agents of all hosts until the context ends.
+func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
+	if err := f.CheckPerson("watch hosts"); err != nil {
+		return err
+	}
+	policy, err := hostsPolicy(f, file)
+	if err != nil {
+		return err
+	}
+	known, err := host.Load(os.Environ())
+	if err == nil && len(known) == 0 {
+		err = fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION")
+	}
+	if err != nil {
+		return err
+	}
+	home, err := trust.HomeOf(os.Environ())
+	if err != nil {
+		return err
+	}
+	w := &hostsWatch{Factory: f, notify: policy.Notify, tree: private.Tree(home.Path("watch-hosts"))}
+	lock, err := w.tree.TryLock("lock")
+	if err == nil && lock == nil {
+		err = fail.Errorf(fail.Conflict, "another command watches your hosts").Hint("to see which: lslocks --output PID,COMMAND,PATH")
+	}
+	if err == nil {
+		defer lock.Close()
+		err = w.load()
+	}
+	if err != nil {
+		return err
+	}
+	words := dash.Words{Pull: func(*agent.PullRequest) string { return "" }, Limits: func(*agent.Limits, time.Time) string { return "" }}
+	hosts, err := dash.Reach(home, known, false, words)
+	if err != nil {
+		return err
+	}
+	team, err := dash.Follow(nil, policy.Bands, words)
+	if err != nil {
+		return err
+	}
+	w.fleet = dash.FollowHosts(ctx, team, hosts)
+	defer w.fleet.Close()
+	outliveReader()
+	if err := notify.Ready(); err != nil {
+		return fmt.Errorf("tell the service manager: %w", err)
+	}
+	f.Note("watching your hosts; what their agents need is printed here")
+	return w.run(ctx)
+}
+
+// hostsPolicy returns the policy of a file, of which only notify counts here.
+func hostsPolicy(f *ui.Factory, file string) (usual watch.Policy, err error) {
+	usual = watch.Default()
+	if file == "" {
+		return usual, nil
+	}
+	root, err := f.Founding()
+	if err != nil {
+		return usual, err
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return usual, err
+	}
+	opened, err := watch.OpenPolicy(path, root)
+	if err != nil {
+		return usual, err
+	}
+	return opened.Policy(usual, func(string, string, []byte) error {
+		return fail.Errorf(fail.Held, "is in a project, where agents write; that of watch --hosts is elsewhere")
+	})
+}
+
+const (
+	stateFile  = "state.json"
+	stateLimit = 4 << 20
+)
+
+func (w *hostsWatch) load() error {
+	text, err := w.tree.Read(stateFile, stateLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &w.known); err != nil {
+		path := w.tree.Path(stateFile)
+		return fail.Errorf(fail.Failed, "%s is damaged: %w", human.Quote(path), err).
+			Hint("move it away, then all is told once more: mv %[1]s %[1]s.broken", human.ShellWord(path))
+	}
+	return nil
+}
+
+func (w *hostsWatch) run(ctx context.Context) error {
+	for {
+		sight, err := w.fleet.Look(ctx)
+		if err != nil {
+			return err
+		}
+		w.learn(&sight)
+		for w.notify != nil && w.sender.One(ctx, &teller{Program: w.notify.Program}, w.notify.PerHour, &w.known.State, w.failed) {
+			w.save()
+		}
+		if err := w.sleep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// learn prints what is new, and keeps it until it is sent.
+func (w *hostsWatch) learn(sight *dash.Sight) {
+	for _, notice := range w.known.Learn(sight, w.Now()) {
+		w.print(&notice)
+		if w.notify != nil && slices.Contains(w.notify.Of, notice.Kind) {
+			w.known.Pend(notice)
+		}
+	}
+	w.save()
+}
+
+// save keeps what was told. On a full disk the watch goes on: the next one may tell it once more.
+func (w *hostsWatch) save() { _ = w.tree.HandOver(stateFile, w.known, stateLimit) }
+
+// sleep returns when something may have changed, or is due.
+func (w *hostsWatch) sleep(ctx context.Context) error {
+	limited, leave := ctx, context.CancelFunc(func() {})
+	due := w.known.Due()
+	if next := w.sender.Next; len(w.known.Pending) > 0 && (due.IsZero() || next.Before(due)) {
+		due = next
+	}
+	if !due.IsZero() {
+		limited, leave = context.WithTimeout(ctx, time.Until(due))
+	}
+	defer leave()
+	err := w.fleet.Await(limited)
+	if ctx.Err() == nil && limited.Err() != nil {
+		return nil
+	}
+	return cmp.Or(ctx.Err(), err)
+}
+
+func (w *hostsWatch) failed(notice *watch.Notice, err error) {
+	w.Say("%s", fmt.Sprintf("not told that %s is %s: %v", nameOf(notice), notice.Kind, err))
+}
+
+// nameOf returns the agent at its host, or the host.
+func nameOf(n *watch.Notice) string {
+	if n.Handle == "" {
+		return n.Host
+	}
+	return string(n.Handle) + "@" + n.Host
+}
+
+func (w *hostsWatch) print(n *watch.Notice) {
+	detail := ui.OneLine(ui.Text(n.Detail).Text)
+	switch {
+	case w.JSON:
+		_ = w.PrintJSON(wire.NewNotice(*n, "")) // it goes on even without a reader
+	case w.Streams.OutTTY:
+		fmt.Fprintf(w.Streams.Out, "%s  %s %s: %s\n", n.At.Local().Format(time.DateTime), nameOf(n), n.Kind, detail)
+	default:
+		fmt.Fprintf(w.Streams.Out, "%s\t%s\t%s\t%s\n", n.At.UTC().Format(time.RFC3339), nameOf(n), n.Kind, detail)
+	}
+}

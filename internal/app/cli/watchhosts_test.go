@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/cli/ui/uitest"
+	"nbs-worker/internal/app/wire"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+)
+
+// seen calls then when a text has been written to it.
+type seen struct {
+	text, at string
+	then     func()
+	mu       sync.Mutex
+}
+
+func (s *seen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text += string(text)
+	if strings.Contains(s.text, s.at) {
+		s.then()
+	}
+	return len(text), nil
+}
+
+// What agents at hosts need is told once, and what could not be told is told by the next watch.
+func TestWatchOfAllHosts(t *testing.T) {
+	far := newProject(t, uitest.Record("alpha"))
+	dir := withProjects(t, map[string]string{"build1": far, "down": "/"})
+	t.Chdir(t.TempDir()) // without a project
+	t.Setenv("XDG_STATE_HOME", rig.MemoryDir(t))
+	told := filepath.Join(dir, "told")
+	rig.Must(t, syscall.Mkfifo(told, 0o600))
+	rig.Must(t, os.WriteFile(dir+"/tell", []byte("#!/bin/sh\nexec cat >"+told+"\n"), 0o700))
+	policy := filepath.Join(dir, "policy.yaml")
+	rig.Must(t, os.WriteFile(policy, []byte("notify:\n  command: ["+dir+"/tell]\n  timeout: 10m\n"), 0o600))
+	watches := func(ctx context.Context, out *seen) {
+		var said seen
+		said.then = func() {}
+		said.at = "\x00"
+		code := execute(ctx, []string{"watch", "--hosts", "--policy", policy}, ui.Streams{In: strings.NewReader(""), Out: out, Err: &said})
+		rig.Equal(t, code, int(fail.Interrupted), "its exit code; it said %s", said.text)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	first := &seen{at: "\talpha@build1\tdown\t", then: leave}
+	watches(ctx, first)
+	rig.Equal(t, strings.Count(first.text, "\n"), 1, "lines: %s", first.text)
+
+	ctx, leave = context.WithCancel(t.Context())
+	defer leave()
+	var notice wire.Notice
+	go func() {
+		defer leave()
+		text, err := os.ReadFile(told)
+		rig.Check(t, err == nil && json.Unmarshal(text, &notice) == nil, "%s, %v", text, err)
+	}()
+	second := &seen{at: "\x00"}
+	watches(ctx, second)
+	rig.Equal(t, second.text, "", "told again")
+	rig.Check(t, notice.Event == "down" && notice.Handle == "alpha" && notice.Host == "build1", "%+v", notice)
+
+	run("watch", "--hosts", "--policy", dir+"/none").want(t, fail.NotFound, "there is no policy")
+	run("watch", "--host=build1").want(t, fail.BadInput, "cannot be run at a host from here")
+}
