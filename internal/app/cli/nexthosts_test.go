@@ -56,13 +56,15 @@ func TestNextOfAllHosts(t *testing.T) {
 	r := run("next", "--hosts", "--print").want(t, 0, "nbs-worker: down is unreachable: it refuses connections\n")
 	rig.Equal(t, r.out, "bob@build1\n", "next --hosts --print")
 
-	runOn(terminal, "next", "--hosts").want(t, fail.Held, "hint: from here: nbs-worker --host build1 resume bob\n")
+	runOn(terminal, "next", "--hosts").want(t, fail.Held)
 	visits, err := os.ReadFile(filepath.Join(dir, "visits"))
 	rig.Must(t, err)
-	rig.Check(t, strings.HasSuffix(string(visits), "'nbs-worker' '--root' '"+far+"' 'next'\n"), "what got the terminal: %q", visits)
+	rig.Check(t, strings.HasSuffix(string(visits), "'NBS_AS_HOST=build1' 'nbs-worker' '--root' '"+far+"' 'next'\n"), "what got the terminal: %q", visits)
 
 	runOn(terminal, "--root", far, "next").want(t, fail.Held, "next bob: ")
 	rig.Equal(t, run("next", "--hosts", "--print").want(t, 0).out, "alpha\n", "of two that the user has seen")
+	runOn(terminal, "next").want(t, fail.Held, "next alpha: ")
+	rig.Equal(t, run("next", "--hosts", "--print").want(t, 0).out, "bob@build1\n", "then the one that was left longest ago")
 }
 
 func TestNextOfNobodyAtAnyHost(t *testing.T) {

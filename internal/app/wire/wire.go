@@ -137,7 +137,8 @@ type Retry struct {
 type Need struct {
 	Reason attention.Reason `json:"reason"` // waits, down, short or done
 	Since  *time.Time       `json:"since"`
-	Seen   bool             `json:"seen"` // a person has looked at the agent since
+	Seen   bool             `json:"seen"`              // a person has looked at the agent since
+	SeenAt *time.Time       `json:"seen_at,omitempty"` // when a person last looked at it
 }
 
 // NewNeed converts a need; nil stays nil.
@@ -145,7 +146,7 @@ func NewNeed(need *attention.Need) *Need {
 	if need == nil {
 		return nil
 	}
-	return &Need{Reason: need.Reason, Since: timeOf(need.Since), Seen: need.Seen}
+	return &Need{Reason: need.Reason, Since: timeOf(need.Since), Seen: need.Seen, SeenAt: timeOf(need.SeenAt)}
 }
 
 // What says in one line what an agent does, or did last.

@@ -33,6 +33,7 @@ type Need struct {
 	Since  time.Time // zero: unknown
 	What   string    // in short: "permission prompt", "9% of its context is left"
 	Seen   bool      // a person has looked at the agent since
+	SeenAt time.Time // when a person last looked at the agent; zero: never
 }
 
 // Known is what is known of an agent.
@@ -49,7 +50,7 @@ type Known struct {
 func Of(k *Known) *Need {
 	for _, look := range []func(*Known) *Need{waits, down, limited, overspent, full, done} {
 		if need := look(k); need != nil {
-			need.Seen = k.isSeen(need.Since)
+			need.Seen, need.SeenAt = k.isSeen(need.Since), k.Seen
 			return need
 		}
 	}

@@ -170,9 +170,12 @@ func ageless(one wire.Agent) (string, error) {
 		context := *one.Context
 		context.AgeS, one.Context = nil, &context
 	}
-	if one.Needs != nil && one.Needs.Reason != attention.Done {
+	if one.Needs != nil {
 		needs := *one.Needs
-		needs.Since, one.Needs = nil, &needs // computed from an age: it differs by milliseconds
+		one.Needs, needs.SeenAt = &needs, nil
+		if needs.Reason != attention.Done {
+			needs.Since = nil // computed from an age: it differs by milliseconds
+		}
 	}
 	if one.Limits != nil {
 		limits := *one.Limits

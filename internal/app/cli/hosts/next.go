@@ -89,6 +89,9 @@ func (s *shown) needy(f *ui.Factory) (one needy, is bool) {
 
 // compare orders agents of different places as next orders those of one.
 func compare(a, b needy) int {
+	if one, other := a.Needs.SeenAt, b.Needs.SeenAt; a.Needs.Seen && b.Needs.Seen && one != nil && other != nil {
+		return cmp.Or(one.Compare(*other), strings.Compare(a.host, b.host))
+	}
 	return cmp.Or(attention.Compare(a.need(), b.need()), strings.Compare(a.host, b.host))
 }
 
@@ -111,12 +114,10 @@ func printNeedy(f *ui.Factory, n needy) error {
 	return t.Flush()
 }
 
-// visit goes to the agent's terminal. Of one that does not run, next says there why, which counts as a look.
+// visit goes to the agent's terminal. Of one that does not run, next says there why, and what helps: that counts as a look.
 func (n *needy) visit(ctx context.Context, f *ui.Factory, known host.Hosts, args []string) error {
 	if !n.Running {
-		err := attach(ctx, f, known, part{n.host, args})
-		f.Hint("from here: nbs-worker --host %s resume %s", n.host, n.Handle)
-		return err
+		return attach(ctx, f, known, part{n.host, args})
 	}
 	line := []string{"attach", string(n.Handle)}
 	if n.Project != "" {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/host"
 	"nbs-worker/internal/platform/portable"
 )
 
@@ -34,7 +35,12 @@ type Streams struct {
 func System() Streams {
 	portable.KeepFromChildren(firstInherited)
 	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
+	as := os.Getenv(host.AsVariable)
+	_ = os.Unsetenv(host.AsVariable) // a tmux server that is started would hand it to agents
+	if host.CheckName(as) != nil {
+		as = ""
+	}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr), Host: as}
 	if s.OutTTY {
 		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if unknown
