@@ -14,10 +14,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store/jobs"
 	"nbs-worker/internal/store/moves"
+	"nbs-worker/internal/store/trust"
 )
 
 // The machines of this test are models: a few maps, with the rules of the steps and without files. What is tested is
@@ -61,6 +65,7 @@ type world struct {
 	home     map[agent.Handle]agent.SessionID
 	late     []func() // steps whose command was cut off, and which go on at their machine
 	cuts     int
+	jobs     *jobs.Drawer
 }
 
 // way is a machine as a move sees it: a step may be cut off before it is done, after it, or be done much later.
@@ -77,18 +82,61 @@ func (w way) Run(_ context.Context, in io.ReadSeeker, out io.Writer, args ...str
 	}
 	if !w.calm && w.IntN(8) == 0 {
 		w.cuts++
-		switch w.IntN(3) {
+		again := w.job(text, args)
+		switch w.IntN(4) {
 		case 0: // rebooted, or down
 		case 1: // or killed on the way
 			w.at.killed = w.IntN(2) == 0
 			_ = w.at.step(io.Discard, text, args)
 			w.at.killed = false
-		default:
-			w.late = append(w.late, func() { _ = w.at.step(io.Discard, text, args) })
+		case 2: // after which the link asks again
+			_ = again(io.Discard)
+			return again(out)
+		default: // which the machine is asked for twice, later
+			w.late = append(w.late, func() { _ = again(io.Discard) }, func() { _ = again(io.Discard) })
 		}
 		return errCut
 	}
 	return w.at.step(out, text, args)
+}
+
+// job returns a step as the link has it done: under an id, at most once, with its output for each that asks. It is asked
+// for twice.
+func (w way) job(text []byte, args []string) (ask func(out io.Writer) error) {
+	id, asked, ran := uuid.NewString(), 0, 0
+	return func(out io.Writer) error {
+		job, err := w.jobs.Take(id, jobs.Request{Folder: w.at.name, Args: args, Keep: true})
+		rig.Must(w.t, err)
+		if finish, err := job.Begin(agent.Identity{}); err == nil {
+			ran++
+			streams, err := job.Streams()
+			rig.Must(w.t, err)
+			code := 0
+			if err := w.at.step(streams.Out, text, args); err != nil {
+				code = int(fail.KindOf(err))
+			}
+			rig.Must(w.t, streams.Close())
+			rig.Must(w.t, finish(code))
+		}
+		state, code, err := job.State()
+		rig.Must(w.t, err)
+		if asked++; state != jobs.Ended || ran != 1 {
+			w.t.Fatalf("step %q: state %d, ran %d times", args, state, ran)
+		}
+		stdout, stderr, err := job.Output()
+		rig.Must(w.t, err)
+		defer stdout.Close()
+		defer stderr.Close()
+		_, err = io.Copy(out, stdout)
+		rig.Must(w.t, err)
+		if asked == 2 {
+			rig.Must(w.t, os.RemoveAll(job.Files()))
+		}
+		if code != 0 {
+			return fail.Errorf(fail.Kind(code), "step %q failed", args)
+		}
+		return nil
+	}
 }
 
 // step does one step of a move.
@@ -291,7 +339,7 @@ func TestAYearOfMoves(t *testing.T) {
 // newYear returns a thousand machines with three agents each.
 func newYear(t *testing.T) *world {
 	t.Helper()
-	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t, home: map[agent.Handle]agent.SessionID{}}
+	w := &world{Rand: rand.New(rand.NewPCG(38, 1)), t: t, home: map[agent.Handle]agent.SessionID{}, jobs: jobs.Of(trust.Home(rig.MemoryDir(t)))}
 	for i := range 1000 {
 		m := &model{name: fmt.Sprint("build", i), agents: map[agent.Handle]*resident{}, notes: map[string]*modelNote{}, waiting: map[string]string{}}
 		w.machines = append(w.machines, m)
