@@ -38,6 +38,8 @@ type Record struct {
 	Rename *Rename   `json:"rename,omitempty"` // nil: it was never renamed
 	Move   *HostMove `json:"move,omitempty"`   // nil: it was never moved to another machine
 
+	SlurmJob string `json:"slurm_job,omitempty"` // the name of the job that export slurm has written for it; "": none
+
 	source *file // from which it was read; nil: it was not read
 }
 

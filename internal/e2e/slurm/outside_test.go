@@ -11,7 +11,11 @@ import (
 func TestJobFromOutside(t *testing.T) {
 	c := newCluster(e2e.StandIn(t), never)
 	before := c.has("alpha")
-	job := c.submit("alpha", "-w", one)
+	waits := func(r row) bool { return r.State == "backoff" && r.Job.State != "RUNNING" && r.Job.Node == "" }
+	job := c.submit("alpha", "-w", one, "--hold")
+	held := c.waitRow("alpha", "waits in the queue", waits)
+	c.Check(held.Job.ID == job && held.Job.Reason == "JobHeldUser", "%+v", held)
+	c.slurm.Run("scontrol", "release", job)
 	c.waitQueue(job, "RUNNING "+one)
 	c.mustKnow(one, "alpha", before)
 
@@ -22,10 +26,8 @@ func TestJobFromOutside(t *testing.T) {
 	c.Check(stopped.State == "stopped" && stopped.Desired == "stopped", "%+v", stopped)
 
 	// A job that waits begins by itself. stop takes it out of the queue.
-	waits := func(r row) bool { return r.State == "backoff" && r.Job.State != "RUNNING" && r.Job.Node == "" }
 	again := c.submit("alpha", "-w", one, "--hold")
-	held := c.waitRow("alpha", "waits in the queue", waits)
-	c.Check(held.Job.ID == again && held.Job.Reason == "JobHeldUser", "%+v", held)
+	c.waitRow("alpha", "waits in the queue", waits)
 	refused := c.OnTerminal("attach", "alpha")
 	c.Check(refused.Code == 2 && strings.Contains(refused.Stderr, "squeue --start -j "+again), "attach: %v", refused)
 	c.slurm.Run("scontrol", "release", again)

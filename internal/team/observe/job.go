@@ -38,22 +38,36 @@ func (j *Job) Word() string {
 	return j.String()
 }
 
-// InSlurm reports whether the last start of an agent was in a job of Slurm.
+// InSlurm reports whether an agent may be in a job of Slurm, or in its queue.
 func InSlurm(r *agent.Record) bool {
-	_, _, is := slurmJob(r.Process)
+	_, _, is := slurmJob(r)
 	return is
 }
 
-// slurmJob splits the name of a job of Slurm, as export slurm writes it: slurm/CLUSTER/NAME.
-func slurmJob(p *agent.Process) (cluster, name string, is bool) {
-	if p == nil {
+// NoteSlurmJob notes the name of the job that was written for an agent, so that a look finds it in the queue before it
+// begins for the first time. If that fails, it is found when it has begun.
+func (o *Project) NoteSlurmJob(r *agent.Record, name string) {
+	if r.SlurmJob == name {
+		return
+	}
+	_, _ = o.Store.Update(context.Background(), r.Handle, func(r *agent.Record) error {
+		r.SlurmJob = name
+		return nil
+	})
+}
+
+// slurmJob returns the job of Slurm of an agent's last start, which is recorded as slurm/CLUSTER/NAME. If that start was in
+// no job, and has ended, the job is the one that was written for the agent, in whichever cluster.
+func slurmJob(r *agent.Record) (cluster, name string, is bool) {
+	if r.Process == nil {
 		return "", "", false
 	}
-	rest, is := strings.CutPrefix(p.Job, "slurm/")
-	if !is {
-		return "", "", false
+	if rest, is := strings.CutPrefix(r.Process.Job, "slurm/"); is {
+		return strings.Cut(rest, "/")
 	}
-	return strings.Cut(rest, "/")
+	written := r.SlurmJob // no seal covers it: it must not name a job of the user's that has no agent
+	ofAgent := strings.HasPrefix(written, "nbs-") && strings.HasSuffix(written, "-"+string(r.Handle)) && agent.CheckJob(written) == nil
+	return "", written, ofAgent && r.ExitOf(r.Process.Invocation) != nil
 }
 
 // noteJobOver records the end of a start in a job that Slurm does not have any more, if the user's seal vouches that it

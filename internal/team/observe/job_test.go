@@ -114,3 +114,16 @@ func TestAJobThatIsOver(t *testing.T) {
 	}
 	rig.Equal(t, jobIsOver(&agent.Process{}), false, "of no job")
 }
+
+// Before its job has begun for the first time, an agent is found in the queue by what export slurm has noted. No seal
+// covers that, so that it must not lead to another job of the user's.
+func TestJobThatHasNotBegun(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"nbs-team-1-alpha": true, "training-alpha": false, "nbs-team-1-beta": false, "": false, "nbs-x,training-alpha": false} {
+		r := inJob("", anInvocation, 7)
+		r.Process.Job, r.SlurmJob = "", name
+		rig.Check(t, !InSlurm(&r), "%q counts for an agent that may run", name)
+		r.Exits = []agent.Exit{{At: now, Invocation: anInvocation}}
+		rig.Equal(t, InSlurm(&r), want, "%q", name)
+	}
+}

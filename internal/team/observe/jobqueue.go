@@ -39,7 +39,7 @@ func (o *Project) jobOf(ctx context.Context, r *agent.Record) *Job {
 
 // JobSince is what Slurm has said after some time of the job of a record; nil as for a look.
 func (o *Project) JobSince(ctx context.Context, r *agent.Record, since time.Time) *Job {
-	cluster, name, is := slurmJob(r.Process)
+	cluster, name, is := slurmJob(r)
 	if !is || !o.Slurm().IsHere() {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (o *Project) JobSince(ctx context.Context, r *agent.Record, since time.Time
 	if q.err != nil {
 		return &Job{Err: q.err}
 	}
-	if !strings.EqualFold(cluster, q.cluster) {
+	if cluster != "" && !strings.EqualFold(cluster, q.cluster) {
 		return &Job{Err: fail.Errorf(fail.Unfit, "it is of the cluster %s, and the commands here are of %s", human.Word(cluster), human.Word(q.cluster))}
 	}
 	j := &Job{}
@@ -72,7 +72,7 @@ func (o *Project) JobSince(ctx context.Context, r *agent.Record, since time.Time
 func (o *Project) askJobs(ctx context.Context, records []agent.Record) {
 	var asked []agent.Record
 	for _, r := range records {
-		if _, _, is := slurmJob(r.Process); is && (r.ExitOf(r.Process.Invocation) != nil || o.IsForeign(&r)) {
+		if InSlurm(&r) && (r.ExitOf(r.Process.Invocation) != nil || o.IsForeign(&r)) {
 			asked = append(asked, r)
 		}
 	}
@@ -96,7 +96,7 @@ func (q *Jobs) ask(ctx context.Context, client slurm.Client, records []agent.Rec
 		q.names, q.starts = map[string]bool{}, map[agent.Invocation]bool{}
 	}
 	for _, r := range records {
-		_, name, _ := slurmJob(r.Process)
+		_, name, _ := slurmJob(&r)
 		q.names[name], q.starts[r.Process.Invocation] = true, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, slurm.Limit)

@@ -14,7 +14,8 @@ func newAttachCmd(f *ui.Factory) *cobra.Command {
 		Short: "Go to an agent's terminal",
 		Long: ui.WithCodes(`Attaches this terminal to the agent's tmux session, or switches to it if this terminal is in
 the same tmux server. tmux says there for some seconds which keys go back: usually C-b d, or C-b L
-to the session that you came from. The agent keeps running.`,
+to the session that you came from. The agent keeps running. If it runs as a job of Slurm on another
+machine, srun --overlap goes there.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example:           `  nbs-worker attach theologian`,
 		Args:              ui.OneHandle,

@@ -32,7 +32,8 @@ is asked, the task, or the last words. A model other than the recorded one is ma
 two agents in one conversation. FOLDER shows the branch of a git worktree, unless it is
 nbs/<handle>; "+3" says that 3 files there differ from its last commit, as git said less than 10
 seconds ago. --wide adds pid, session id, folder, pull request, branch, and the limits of your
-plan; --usage adds memory, processor time and bytes written.
+plan; --usage adds memory, processor time and bytes written. JOB is the job of Slurm of an agent
+that runs on another machine or waits, with its node or the reason.
 
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
 cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,

@@ -41,6 +41,7 @@ func newStopCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Ends agents: SIGTERM, SIGKILL after 5 s, then the processes that their tools left running,
 then their panes. Other panes and windows of the tmux session stay. Exit code 0 means that all
 of it is gone. The records stay, marked as stopped: nbs-worker resume brings the agents back.
+If an agent runs as a job of Slurm on another machine, or waits there, its job is cancelled.
 
 stop finds leftover processes by NBS_INVOCATION_ID in their environment, or by their process
 group. A process that detaches itself, as daemons do, and also drops its environment, cannot

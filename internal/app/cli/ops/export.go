@@ -42,10 +42,12 @@ logout.
 
 slurm: prints a script for sbatch. The job runs nbs-worker run HANDLE --job NAME. While it runs
 or waits, a second copy waits. After a lost node, a time limit or a preemption, Slurm starts it
-again, and the agent goes on in its conversation; scancel ends it. The project, CLAUDE_CONFIG_DIR
-(or your home folder) and XDG_STATE_HOME must be on a file system that the nodes share. To reach
-the agent, run nbs-worker in its job:
-srun --jobid ID --overlap --pty nbs-worker attach HANDLE
+again, and the agent goes on in its conversation. Where Slurm's commands are, nbs-worker list
+shows the job, its node or why it waits; attach goes there, and stop and dismiss end the job, as
+scancel does. Other commands, such as send, run in the job:
+srun --jobid ID --overlap --pty nbs-worker send HANDLE TEXT
+The project, CLAUDE_CONFIG_DIR (or your home folder) and XDG_STATE_HOME must be on a file system
+that the nodes share.
 
 kubernetes: prints the manifest of a StatefulSet with a volume, for kubectl apply. It is
 generated, not run: nbs-worker is not tested on Kubernetes.
@@ -110,7 +112,9 @@ func runExportJob(f *ui.Factory, o *exportOptions, what string, handle agent.Han
 	}
 	var job export.Unit
 	if what == slurm {
-		job, err = ui.Job(s.Project, r.Handle).Slurm()
+		if job, err = ui.Job(s.Project, r.Handle).Slurm(); err == nil {
+			s.Project.NoteSlurmJob(&r, strings.TrimSuffix(job.Name, ".sh"))
+		}
 	} else {
 		job, err = ui.Container(s.Project, r.Handle, o.image).Kubernetes()
 	}
