@@ -35,7 +35,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts test-slurm test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts test-slurm quick-slurm test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -61,6 +61,10 @@ test-hosts: bootstrap $(GOTESTSUM) programs ## run the tests against hosts, each
 test-slurm: bootstrap $(GOTESTSUM) programs ## run the tests of agents that are jobs of Slurm, on nodes that are simulated in namespaces; needs root
 	scripts/bootstrap slurm
 	$(TEST) ./internal/sim/slurm ./internal/e2e/slurm
+
+quick-slurm: bootstrap $(GOTESTSUM) programs ## run the one of them that shows most in half a minute
+	scripts/bootstrap slurm
+	$(TEST) -run '^TestOneJobOfAnAgentRuns$$' ./internal/e2e/slurm
 
 test-all: test test-hosts test-slurm test-rest ## run make test, and what it leaves out
 
