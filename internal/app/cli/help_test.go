@@ -105,6 +105,9 @@ func TestExamplesAreOfTheirVerbAndUseItsFlags(t *testing.T) {
 func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 	t.Parallel()
 	all := run("help", "exit-codes").out
+	rig.Check(t, strings.Contains(all, "host that cannot be reached ends a command with 3 if"), "help exit-codes: %s", all)
+	states := run("help", "states").out
+	rig.Check(t, strings.Contains(states, "A host, and no agent, is unreachable"), "help states: %s", states)
 	for _, want := range []string{
 		"    0  done", "    1  failed", "    2  not found", "    3  timed out", "    4  bad arguments", "    5  conflict",
 		"    6  a dependency is missing", "    7  partly done", "    8  held", "  130  interrupted",

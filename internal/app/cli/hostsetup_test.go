@@ -58,6 +58,7 @@ func workerAt(t *testing.T, home string) {
 func TestHostsAreAddedListedAndRemoved(t *testing.T) {
 	_, config := withHosts(t)
 	rig.Equal(t, run("host", "list"), ran{}, "no hosts")
+	run("host", "check").want(t, fail.NotFound, "host check: you have no hosts", "hint: to add one: nbs-worker host add NAME DESTINATION")
 	home, err := os.UserHomeDir()
 	rig.Must(t, err)
 	rig.Equal(t, run("host", "add", "build1", "me@build1.example.org", "--folder", home+"/src/app"), ran{out: "build1\n"}, "the first")

@@ -35,7 +35,11 @@ func topics() []*cobra.Command {
 const exitCodesTopic = `Every command ends with one of these codes. They are part of the interface and do not
 change. 0 means that the result was observed, not only that a request was sent. A verb that
 acts on several agents ends with 7 if some succeeded; otherwise with the code that all
-failures share, or with 1.`
+failures share, or with 1.
+
+A host that cannot be reached ends a command with 3 if that may pass by itself: it is off, slow,
+or was cut off. It is 6 if that does not pass: its name or its key is not known, it does not let
+you in, or it has no nbs-worker. --hosts ends with 7 if some places answered and others did not.`
 
 const environmentTopic = `Read:
   NBS_ROOT             the project root, like --root
@@ -87,6 +91,9 @@ const statesTopic = `A live agent is in one of these states:
   retrying   the API refused a request, and claude tries again
   failed     it is idle, and its last turn failed
   unknown    a query got no answer; this does not mean dead
+
+A host, and no agent, is unreachable: it does not answer. Its agents go on, and are shown as they
+were when it last answered.
 
 An agent that should run and does not is shown with the cause:
   exited         it ended by itself, with code 0

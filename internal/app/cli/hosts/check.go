@@ -49,8 +49,8 @@ func runCheck(ctx context.Context, f *ui.Factory, names []string) error {
 		return ui.Failed(err, "host check")
 	}
 	f.Root, f.Socket = "", "" // the commands that mend act on the host's own project
-	if len(all) == 0 && !f.JSON {
-		f.Note("no hosts; to add one: nbs-worker host add NAME DESTINATION")
+	if len(all) == 0 {
+		return ui.Failed(fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION"), "host check")
 	}
 	here := setup.Here{Version: f.Version, Now: f.Now}
 	checkups, errs := make([]wire.HostCheckup, len(all)), make([]error, len(all))

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/host/setup"
 )
 
@@ -49,7 +50,9 @@ func runEnable(ctx context.Context, f *ui.Factory, name string, yes bool) error 
 	if err != nil {
 		return err
 	}
+	answered := link.Later(func(text string) { f.Note("%s", text) }, "waiting for "+name)
 	services, err := setup.ServicesOf(ctx, all[0])
+	answered()
 	if err != nil {
 		return err
 	}
