@@ -22,9 +22,9 @@ func Command(h host.Host, words ...string) []string {
 	return argv(h, []string{"-T", "-o", "BatchMode=yes", "-o", "LogLevel=INFO"}, program(h, words))
 }
 
-// OnTerminal is Command on the user's terminal. The program there knows its host's name, for its hints.
+// OnTerminal is Command on the user's terminal. What the program there says names the host.
 func OnTerminal(h host.Host, words ...string) []string {
-	return argv(h, []string{"-t", "-o", "BatchMode=yes"}, append([]string{host.AsVariable + "=" + h.Name}, program(h, words)...))
+	return argv(h, []string{"-t", "-o", "BatchMode=yes"}, append([]string{host.VisitVariable + "=" + h.Name + " " + h.Folder}, program(h, words)...))
 }
 
 // Plain is Command of another program than nbs-worker.

@@ -132,10 +132,10 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 	}
 	lines = append(lines, allowedLines(&v)...)
 	if r.LaunchPermissionMode() != agent.BypassPermissions {
-		lines = append(lines, ui.Line{"Answers", answersLine(&v)})
+		lines = append(lines, ui.Line{"Answers", f.Pasteable(answersLine(&v))})
 	}
 	if r.Memory {
-		lines = append(lines, ui.Line{"Memory", "on: nbs-worker memory list --handle " + string(r.Handle)})
+		lines = append(lines, ui.Line{"Memory", f.Pasteable("on: nbs-worker memory list --handle " + string(r.Handle))})
 	}
 	lines = append(lines, ui.CarriedLines(&r)...)
 	if r.Process != nil && r.Process.Adopted != nil {

@@ -14,7 +14,8 @@ func (f *Factory) Pasteable(text string) string {
 	if f.Streams.Host != "" && !strings.Contains(text, "nbs-worker --host ") {
 		flags += " --host " + f.Streams.Host
 	}
-	if f.Root != "" && !strings.Contains(text, "nbs-worker --root ") { // otherwise it names another project
+	isKnown := f.Streams.Host != "" && f.Root == f.Streams.Folder                  // by --host alone
+	if f.Root != "" && !isKnown && !strings.Contains(text, "nbs-worker --root ") { // otherwise it names another project
 		flags += " --root " + LineQuote(f.Root)
 	}
 	if f.Socket != "" && !strings.Contains(text, "--tmux-socket ") {

@@ -26,8 +26,9 @@ type Streams struct {
 	Color  bool
 	Width  int // of stdout's terminal, in columns; 0: unknown
 	// The name that this machine has at the user's other machine, which runs the command here. Its terminal is there.
-	Host string
-	Room agent.Room // for what the command starts at that other machine's request
+	Host   string
+	Folder string     // of the project at that name, if the other machine names it by --root
+	Room   agent.Room // for what the command starts at that other machine's request
 }
 
 // System returns the streams of this process. No child process inherits other descriptors. Otherwise the tmux server
@@ -35,12 +36,11 @@ type Streams struct {
 func System() Streams {
 	portable.KeepFromChildren(firstInherited)
 	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
-	as := os.Getenv(host.AsVariable)
-	_ = os.Unsetenv(host.AsVariable) // a tmux server that is started would hand it to agents
-	if host.CheckName(as) != nil {
-		as = ""
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
+	if name, folder, is := strings.Cut(os.Getenv(host.VisitVariable), " "); is && host.CheckName(name) == nil {
+		s.Host, s.Folder = name, folder
 	}
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr), Host: as}
+	_ = os.Unsetenv(host.VisitVariable) // a tmux server that is started would hand it to agents
 	if s.OutTTY {
 		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if unknown
