@@ -99,10 +99,10 @@ func TestHostCheckSaysWhatIsWrongAndTheMend(t *testing.T) {
 	check("down", fail.Failed, "failure  down is unreachable: it refuses connections", "fix: to see how far ssh gets: ssh -v down true")
 	check("shut", fail.Unfit, "it does not let you in", "fix: log in without a password, by a key: ssh-copy-id shut")
 	check("bare", fail.Unfit, "ok       ssh reaches bare", "nbs-worker is not there", "fix: nbs-worker host add bare bare --install")
-	check("good", fail.Failed, "ok       ssh reaches good", "cannot be entered", "fix: on good: make it, or name another one: mkdir -p app")
+	check("good", fail.Failed, "ok       ssh reaches good", "cannot be entered", "fix: make it, or name another one: ssh -t good 'mkdir -p app'\n")
 	rig.Must(t, os.MkdirAll(filepath.Join(homes, "good/app/.nbs"), 0o700))
 	check("good", fail.Failed, "ok       it has nbs-worker ", "ok       its clock is right", "ok       claude has version 2.1.332",
-		"warning  Claude Code has not been set up for this user", "fix: on good: start claude once by hand", "ok       tmux has version")
+		"warning  Claude Code has not been set up for this user", "fix: start claude once by hand, and answer its questions: ssh -t good 'claude'\n", "ok       tmux has version")
 
 	var all []wire.HostCheckup
 	r := run("host", "check", "--json").want(t, fail.Unfit)

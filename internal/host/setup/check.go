@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,27 @@ func mends(h host.Host, f doctor.Finding) []string {
 	case f.Check == "claude.found" && f.Level == doctor.Failure: // a command by ssh does not have the variables of a login
 		return []string{"on " + h.Name + `, in a login that finds claude: ln -s "$(command -v claude)" ~/.local/bin/claude`, "or install Claude Code there"}
 	}
-	return agent.Mapped(f.Fix, func(fix string) string { return "on " + h.Name + ": " + fix })
+	return agent.Mapped(f.Fix, func(fix string) string { return typedHere(h, fix) })
+}
+
+// fixers are programs that mend a host when they run there once. What is to be exported, or to be done in a terminal of
+// one's own, is not.
+var fixers = []string{"chmod", "claude", "df", "ls", "mkdir", "mv", "rm", "sudo", "tmux"}
+
+// typedHere returns what mends a host as it is typed here. A command follows the last colon, or has no words before it.
+func typedHere(h host.Host, fix string) string {
+	words, command := "", fix
+	if at := strings.LastIndex(fix, ": "); at >= 0 {
+		words, command = fix[:at+2], fix[at+2:]
+	}
+	program, rest, _ := strings.Cut(command, " ")
+	switch {
+	case program == "nbs-worker":
+		return words + "nbs-worker --host " + h.Name + " " + rest
+	case slices.Contains(fixers, program):
+		return words + "ssh -t " + h.Destination + " " + human.ShellWord(command)
+	}
+	return "on " + h.Name + ": " + fix
 }
 
 func reached(h host.Host) doctor.Finding {
@@ -136,7 +157,7 @@ func clock(h host.Host, theirs, asked, answered time.Time) doctor.Finding {
 	}
 	return doctor.Finding{
 		Check: clockCheck, Level: doctor.Warning, What: fmt.Sprintf("its clock is %s %s that of this machine", off.Round(time.Second), which),
-		Why: "times and ages of its agents look wrong from here", Fix: []string{"on " + h.Name + ": sudo timedatectl set-ntp true"},
+		Why: "times and ages of its agents look wrong from here", Fix: []string{typedHere(h, "sudo timedatectl set-ntp true")},
 	}
 }
 
