@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/lineage"
 	"nbs-worker/internal/team/supervisor"
@@ -104,6 +105,11 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	o.handle = args[0]
 	o.start.promptGiven, o.start.timeoutGiven = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("timeout")
 	if len(args) == most {
+		if at, is := strings.CutPrefix(args[1], "@"); is && isHost(at) {
+			return fail.Errorf(fail.BadInput, "spawn: %s is a host, and no first message", human.Quote(args[1])).
+				Hint("to start it there: nbs-worker spawn %s%s", args[0], args[1]).
+				Hint("if it is the message: nbs-worker spawn %s --prompt %s", args[0], args[1])
+		}
 		if err := o.start.trust.checkNext(args[1]); err != nil {
 			return err
 		}
@@ -222,4 +228,10 @@ func sayFolder(f *ui.Factory, r *agent.Record) {
 		return
 	}
 	f.Say("%s works in %s%s not in the current folder; to choose another folder: --cwd DIR", r.Handle, human.Quote(cwd), root)
+}
+
+// isHost reports whether the user has a host of this name.
+func isHost(name string) bool {
+	known, err := host.Load(os.Environ())
+	return err == nil && known.Has(name)
 }

@@ -85,8 +85,7 @@ func (v *verb) run(ctx context.Context, f *ui.Factory, known host.Hosts) error {
 		return ended(ui.Failed(err, v.name), code)
 	}
 	if f.JSON {
-		return ui.Failed(fail.Errorf(fail.BadInput, "the JSON of several hosts cannot be put together").
-			Hint("ask one host at a time"), v.name)
+		return v.runEachForJSON(ctx, f, known, in)
 	}
 	return v.runEach(ctx, f, known, in)
 }
@@ -135,6 +134,42 @@ func (v *verb) runEach(ctx context.Context, f *ui.Factory, known host.Hosts, in 
 	parts.Wait()
 	failed := slices.DeleteFunc(failures, func(err error) bool { return err == nil })
 	return (&ui.Partial{Failures: failed, Of: len(v.at)}).Failed()
+}
+
+// runEachForJSON is runEach for a program: what each place prints stands under its name.
+func (v *verb) runEachForJSON(ctx context.Context, f *ui.Factory, known host.Hosts, in []byte) error {
+	all := make([]shown, len(v.at))
+	var parts sync.WaitGroup
+	for i, p := range v.at {
+		parts.Go(func() {
+			var out, said bytes.Buffer
+			streams := f.Streams
+			streams.Out, streams.Err = &out, &said
+			if in != nil {
+				streams.In = bytes.NewReader(in)
+			}
+			s := shown{host: p.host}
+			if p.host == "" {
+				s.code = f.Execute(ctx, p.args, streams)
+			} else {
+				h, _ := known.Find(p.host)
+				s.code, s.err = v.runAt(ctx, f, h, p.args, in, streams)
+			}
+			s.at, s.text, s.said = f.Now().UTC(), out.Bytes(), said.Bytes()
+			all[i] = s
+		})
+	}
+	parts.Wait()
+	for _, s := range all {
+		_, _ = f.Streams.Err.Write(s.said)
+		if s.err != nil {
+			f.Report(ui.Failed(s.err, v.name))
+		}
+	}
+	if err := printAll(f, all); err != nil {
+		return ui.Failed(err, v.name)
+	}
+	return outcome(all)
 }
 
 // ended returns the error of a command, or one that has only its exit code.

@@ -105,5 +105,6 @@ func executeJob(ctx context.Context, f *ui.Factory, job *jobs.Job) int {
 	streams := f.Streams
 	streams.Host, streams.Room, streams.Width, streams.Color = job.As, job.Room, job.Width, job.Color
 	streams.OutTTY = job.Width > 0
+	streams.ErrTTY = streams.OutTTY // a person reads there what is no result
 	return f.Execute(ctx, job.Args, streams)
 }
