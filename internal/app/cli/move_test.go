@@ -171,3 +171,18 @@ func TestAnotherAgentOfTheNameHasNotArrived(t *testing.T) {
 	r = run(arrive...).want(t, 0)
 	rig.Check(t, !strings.Contains(r.out, string(other.SessionID)) && strings.Contains(r.out, `"handle":""`), "%s", r.out)
 }
+
+// An agent that came to another folder of this machine is named with that folder. A project that was made for it is told.
+func TestAnAgentIsAtAnotherProjectHere(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("alpha"))})
+	first, err := ui.Absolute(rig.MemoryDir(t))
+	rig.Must(t, err)
+	t.Chdir(first)
+	person := ui.Streams{OutTTY: true, Width: 300}
+	r := runOn(person, "move", "alpha@build1", "--to", "here", "--no-start").want(t, 0, "there was no project here; it made one, in "+`"`+first+`"`)
+	rig.Check(t, strings.HasPrefix(r.out, "alpha: moved from build1 to here, "), "%q", r.out)
+	t.Chdir(newProject(t))
+	r = run("move", "alpha@build1", "--to", "here", "--no-start").want(t, fail.NotFound, `it is not at build1: it was moved here, to "`+first+`"`,
+		"hint: to see it: nbs-worker --root '"+first+"' session alpha\n")
+	rig.Check(t, !strings.Contains(r.err, "made one"), "%s", r.err)
+}

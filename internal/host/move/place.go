@@ -21,10 +21,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/moves"
 )
 
@@ -87,16 +89,19 @@ type Order struct {
 	From, To Place
 	FromName string // of the machine, as the other one shows it
 	ToName   string
+	AtFrom   string // where that is, in the words of the person: here, or at build1
+	AtTo     string
 	Command  string // the command line that completes it
 	Cancel   string // the one that keeps the agent where it is, while it has not left
 	Force    bool
 	NoStart  bool
 	Trust    bool // have Claude trust its folder there
 
-	Drop  func(id, place string)             // has what an earlier move has brought to a place removed there, if it can be
-	Spool func() (io.ReadWriteSeeker, error) // a private file for the package
-	Tell  func(what string)                  // progress, for a person
-	Note  func(what string)                  // what is different at the other machine
+	Find  func(placeID string) (project string) // of this machine; "": it is of another one
+	Drop  func(id, place string)                // has what an earlier move has brought to a place removed there, if it can be
+	Spool func() (io.ReadWriteSeeker, error)    // a private file for the package
+	Tell  func(what string)                     // progress, for a person
+	Note  func(what string)                     // what is different at the other machine
 }
 
 // Moved is the result of a move.
@@ -131,7 +136,7 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if earlier.State == moves.Given && earlier.ID != ask.ID {
 		o.Drop(earlier.ID, earlier.Place)
 	}
-	o.Tell("starting it at " + o.ToName)
+	o.Tell("starting it " + o.AtTo)
 	arrive := []string{"host", "arrive", string(o.Handle), "--id", ask.ID, "--digest", ask.Digest, "--from", o.FromName}
 	if o.NoStart {
 		arrive = append(arrive, "--no-start")
@@ -141,10 +146,10 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	}
 	err = call(ctx, o.To, nil, &done.Settled, arrive...)
 	if err != nil && done.Record.Handle == "" {
-		return done, fail.Errorf(fail.KindOf(err), "%w", err).Hint("to complete the move: %s", o.Command)
+		return done, fail.Errorf(fail.KindOf(err), "%w; it has left, and is not known to have arrived", err).Hint("to complete the move: %s", o.Command)
 	}
 	if done.Record.Handle == "" { // it was dismissed there, or has moved on
-		err = fail.Errorf(fail.NotFound, "it is no longer at %s, to which it was moved", o.ToName)
+		err = fail.Errorf(fail.NotFound, "it is no longer %s, where it was moved to", o.AtTo)
 	}
 	// It has arrived, even if it could not be started.
 	return done, errors.Join(err, call(ctx, o.From, nil, nil, "host", "leave", string(o.Handle), "--id", ask.ID, "--done"))
@@ -165,7 +170,7 @@ func (o *Order) look(ctx context.Context) (*Ask, error) {
 		return nil, err
 	}
 	if ask.Format != format {
-		return nil, errVersions(o.FromName)
+		return nil, errVersions(o.AtFrom)
 	}
 	return &ask, nil
 }
@@ -181,7 +186,7 @@ func (o *Order) room(ctx context.Context, ask *Ask) (room Room, err error) {
 		return room, err
 	}
 	if room.Format != format {
-		return room, errVersions(o.ToName)
+		return room, errVersions(o.AtTo)
 	}
 	for _, note := range room.Notes {
 		o.Note(note)
@@ -193,9 +198,20 @@ func (o *Order) room(ctx context.Context, ask *Ask) (room Room, err error) {
 // id: machines are given other names.
 func (o *Order) aim(ask *Ask, room Room) error {
 	same := ask.PlaceID == room.PlaceID
+	project := ""
+	if !same && ask.HasLeft() && o.Find != nil {
+		project = o.Find(ask.PlaceID)
+	}
 	switch {
+	case project != "" && ask.State == moves.Done:
+		return fail.Errorf(fail.NotFound, "it is not %s: it was moved here, to %s", o.AtFrom, human.Quote(project)).
+			Hint("to see it: nbs-worker --root %s session %s", human.ShellWord(project), o.Handle)
+	case project != "":
+		in := "nbs-worker --root " + human.ShellWord(project) + " "
+		return fail.Errorf(fail.Conflict, "it is on its way here, to %s, and can only arrive there", human.Quote(project)).
+			Hint("to complete that move: %s", strings.Replace(ask.Command, "nbs-worker ", in, 1))
 	case ask.State == moves.Done && !same:
-		return fail.Errorf(fail.NotFound, "it is not at %s: it was moved to %s", o.FromName, ask.Place)
+		return fail.Errorf(fail.NotFound, "it is not %s: it was moved to %s", o.AtFrom, ask.Place)
 	case ask.State == moves.Left && !same:
 		return fail.Errorf(fail.Conflict, "it is on its way to %s, and can only arrive there", ask.Place).
 			Hint("to complete that move: %s", ask.Command)
@@ -205,8 +221,8 @@ func (o *Order) aim(ask *Ask, room Room) error {
 	return nil
 }
 
-func errVersions(place string) error {
-	return fail.Errorf(fail.Unfit, "nbs-worker at %s has another version, which moves agents in another way", place).
+func errVersions(at string) error {
+	return fail.Errorf(fail.Unfit, "nbs-worker %s has another version, which moves agents in another way", at).
 		Hint("install the same version at both machines: nbs-worker version")
 }
 
@@ -234,7 +250,7 @@ func (o *Order) carry(ctx context.Context, ask *Ask, placeID string, have []byte
 	if err != nil {
 		return err
 	}
-	o.Tell("packing it at " + o.FromName)
+	o.Tell("packing it " + o.AtFrom)
 	give := []string{"host", "give", string(o.Handle), "--id", ask.ID, "--to", o.ToName, "--place", placeID, "--from", o.FromName, "--command", o.Command}
 	if o.Force {
 		give = append(give, "--force")
@@ -245,7 +261,7 @@ func (o *Order) carry(ctx context.Context, ask *Ask, placeID string, have []byte
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	o.Tell("taking it to " + o.ToName)
+	o.Tell("copying it")
 	var taken Taken
 	if err := call(ctx, o.To, spool, &taken, "host", "take", "--id", ask.ID); err != nil {
 		return o.halfway(err)
@@ -261,7 +277,7 @@ func (o *Order) halfway(err error) error {
 	}
 	return fail.Errorf(fail.KindOf(err), "%w; it was stopped, and the move is not complete", err).
 		Hint("to complete the move: %s", o.Command).
-		Hint("to keep it at %s, if it has not left: %s", o.FromName, o.Cancel)
+		Hint("to keep it where it was, if it has not left: %s", o.Cancel)
 }
 
 // call runs a command at a place, and reads its result.

@@ -17,6 +17,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/sealed"
+	"nbs-worker/internal/store/trust"
 )
 
 // Folder is where the notes are, below .nbs.
@@ -81,7 +82,12 @@ type Drawer struct {
 func In(nbs *sealed.Folder, tree private.Tree) *Drawer { return &Drawer{nbs: nbs, tree: tree} }
 
 // PlaceID returns the id of the project of this user on this machine. It does not change with the machine's name.
-func (d *Drawer) PlaceID() (string, error) { return d.nbs.Keeper.Seal("place", []byte(d.nbs.Project)) }
+func (d *Drawer) PlaceID() (string, error) { return PlaceIDOf(d.nbs.Keeper, d.nbs.Project) }
+
+// PlaceIDOf returns the id of a project of the user with this key.
+func PlaceIDOf(key *trust.Keeper, project string) (string, error) {
+	return key.Seal("place", []byte(project))
+}
 
 type sealedNote struct {
 	Note

@@ -26,7 +26,7 @@ func runLost(ctx context.Context, f *ui.Factory, h agent.Handle, from place, yes
 	}
 	again := cancelOf(h, from)
 	if !ask.HasLeft() {
-		return fail.Errorf(fail.Conflict, "it has not left %s", from.name).Hint("to keep it there: %s", again)
+		return fail.Errorf(fail.Conflict, "it has not left").Hint("to keep it there: %s", again)
 	}
 	f.Line(fmt.Sprintf("%s left for %s at %s, and would come back as it was then", h, ask.Place, ask.Since.UTC().Format(time.DateTime)+"Z"))
 	if ask.Messages > 0 {

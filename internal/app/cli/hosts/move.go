@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +19,8 @@ import (
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/host/move"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/store/moves"
+	"nbs-worker/internal/store/trust"
 )
 
 // here is the word for this machine.
@@ -83,6 +88,14 @@ type place struct {
 	word string // as it is typed
 }
 
+// at says where the place is, as a person types it.
+func (p *place) at() string {
+	if p.word == here {
+		return here
+	}
+	return "at " + p.word
+}
+
 func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptions) error {
 	if err := f.CheckPerson("move an agent"); err != nil {
 		return err
@@ -117,17 +130,57 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	}
 	spools := &spools{}
 	defer spools.close()
+	begun, made := false, to.word == here && !hasProject(f)
 	moved, err := move.Run(ctx, move.Order{
-		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, Force: o.force, NoStart: o.noStart, Trust: o.trust,
+		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, AtFrom: from.at(), AtTo: to.at(), Force: o.force, NoStart: o.noStart, Trust: o.trust,
 		Command: commandOf(h, from, to, o.noStart), Cancel: cancelOf(h, from), Drop: func(id, at string) { dropAt(ctx, f, at, id) },
-		Spool: spools.next,
-		Tell:  func(what string) { f.Note("%s: %s", h, what) },
-		Note:  func(what string) { f.Say("move %s: at %s, %s", h, to.name, what) },
+		Find: func(id string) string { return projectOf(f, id) }, Spool: spools.next,
+		Tell: func(what string) { begun = true; f.Note("%s: %s", h, what) },
+		Note: func(what string) { f.Say("move %s: %s, %s", h, to.at(), what) },
 	})
+	if made && hasProject(f) {
+		root, _ := f.Founding()
+		f.Say("move %s: there was no project here; it made one, in %s", h, human.Quote(root))
+	}
 	if err != nil {
-		return err
+		return unfinished(err, begun, commandOf(h, from, to, o.noStart))
 	}
 	return f.ShowOne(movedOutcome(f, h, from, to, moved))
+}
+
+// unfinished adds to the error of a move that has begun how it is completed. A connection that was cut leaves that open.
+func unfinished(err error, begun bool, command string) error {
+	const hint = "to complete the move: "
+	isOpen := fail.KindOf(err) == fail.TimedOut || fail.KindOf(err) == fail.Interrupted
+	if !begun || !isOpen || slices.ContainsFunc(fail.HintsOf(err), func(h string) bool { return strings.HasPrefix(h, hint) }) {
+		return err
+	}
+	return fail.Errorf(fail.KindOf(err), "%w; the move is not complete", err).Hint(hint+"%s", command)
+}
+
+// hasProject reports whether this folder has a project, or is in one.
+func hasProject(f *ui.Factory) bool {
+	root, err := f.Founding()
+	if err == nil {
+		_, err = os.Lstat(filepath.Join(root, ".nbs"))
+	}
+	return err == nil
+}
+
+// projectOf finds a project of the user on this machine by its id as a place; "": it is none of them.
+func projectOf(f *ui.Factory, id string) string {
+	home, err := trust.HomeOf(os.Environ())
+	if err != nil || id == "" {
+		return ""
+	}
+	known, _ := f.KnownProjects().Known() // without them it cannot be said
+	key := trust.NewKeeper(home)
+	for _, p := range known {
+		if its, err := moves.PlaceIDOf(key, p.Path); err == nil && its == id {
+			return p.Path
+		}
+	}
+	return ""
 }
 
 // commandOf returns the command line that completes a move.
@@ -154,7 +207,7 @@ func wordOf(h agent.Handle, at place) string {
 func movedOutcome(f *ui.Factory, h agent.Handle, from, to place, moved move.Moved) ui.Outcome {
 	r := &moved.Record
 	if moved.TreeLeft != "" {
-		f.Say("move %s: its worktree stays at %s: %s", h, from.name, moved.TreeLeft)
+		f.Say("move %s: its worktree stays %s: %s", h, from.at(), moved.TreeLeft)
 	}
 	if moved.Dropped > 0 {
 		f.Say("move %s: dropped %s that no command of yours wrote; the journal there has the beginning of each", h, human.Count(moved.Dropped, "message"))
@@ -162,7 +215,7 @@ func movedOutcome(f *ui.Factory, h agent.Handle, from, to place, moved move.Move
 	if moved.NoTree {
 		f.Say("move %s: its worktree there has no branch: %s is in use", h, r.OwnWorktree.Branch)
 	}
-	words := fmt.Sprintf("moved from %s to %s, session %s, in %s", from.name, to.name, r.SessionID, human.Quote(r.LaunchCwd()))
+	words := fmt.Sprintf("moved from %s to %s, session %s, in %s", from.word, to.word, r.SessionID, human.Quote(r.LaunchCwd()))
 	if moved.Started {
 		words += ", started again: " + moved.State
 	}

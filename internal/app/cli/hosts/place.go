@@ -3,8 +3,10 @@ package hosts
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/app/cli/ui"
@@ -58,9 +60,20 @@ func (p onHost) Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args .
 	var said bytes.Buffer
 	code, err := l.Run(ctx, link.NewRequest(p.h, true, args...), link.Streams{In: in, Out: out, Err: &said})
 	if err != nil {
-		return err
+		return withoutStep(err)
 	}
 	return answered(p.f, p.h.Name, code, said.String())
+}
+
+// withoutStep returns the error of a link without the command that asks what became of one step: a move is asked for again
+// as a whole.
+func withoutStep(err error) error {
+	hints := fail.HintsOf(err)
+	its := slices.DeleteFunc(slices.Clone(hints), func(hint string) bool { return strings.Contains(hint, "nbs-worker host result ") })
+	if len(its) == len(hints) {
+		return err
+	}
+	return &fail.Error{Kind: fail.KindOf(err), Err: errors.New(err.Error()), Hints: its}
 }
 
 func reader(in io.ReadSeeker) io.Reader {

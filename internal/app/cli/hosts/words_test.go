@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/sim/rig"
 )
@@ -84,4 +85,18 @@ func TestTheCommandThatCompletesAMove(t *testing.T) {
 	own, far := place{word: here}, place{word: "build1"}
 	rig.Equal(t, commandOf("alice", own, far, false), "nbs-worker move alice --to build1", "to a host")
 	rig.Equal(t, commandOf("alice", far, own, true), "nbs-worker move alice@build1 --to here --no-start", "back, to stay stopped")
+}
+
+// A move whose connection was cut says how it is completed, and not how one of its steps is asked after.
+func TestACutMove(t *testing.T) {
+	t.Parallel()
+	const command = "nbs-worker move alice --to build1"
+	step := fail.Errorf(fail.TimedOut, "build1 is unreachable; the command may go on there").Hint("to see what became of it: nbs-worker host result build1 ID").Hint("to see what is wrong: nbs-worker host check build1")
+	err := unfinished(withoutStep(step), true, command)
+	rig.Check(t, fail.KindOf(err) == fail.TimedOut && strings.HasSuffix(err.Error(), "; the move is not complete"), "%v", err)
+	rig.Equal(t, strings.Join(fail.HintsOf(err), "; "), "to complete the move: "+command+"; to see what is wrong: nbs-worker host check build1", "hints")
+	again := unfinished(err, true, command)
+	rig.Equal(t, len(fail.HintsOf(again)), 2, "hints of one that says it already")
+	rig.Equal(t, len(fail.HintsOf(unfinished(withoutStep(step), false, command))), 1, "hints before the agent was touched")
+	rig.Equal(t, len(fail.HintsOf(unfinished(fail.Errorf(fail.Conflict, "it is busy"), true, command))), 0, "hints of a refusal")
 }
