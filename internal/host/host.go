@@ -19,12 +19,12 @@ type Host struct {
 	Limits      agent.Room // for what the user's commands of this machine start there
 }
 
+// AsVariable is the variable of a program on the terminal of the user's other machine: the name of this one there, and after
+// a space the folder that it was given as --root.
+const AsVariable = "NBS_AS_HOST"
+
 // Place is where the host's project is, in one word.
 func (h Host) Place() string { return h.Destination + ":" + h.Folder }
-
-// VisitVariable says to a command on the user's terminal at a host which host that is, and the folder of its project:
-// "build1 src/app". The host is named as the user names it.
-const VisitVariable = "NBS_VISIT"
 
 const (
 	small  = "abcdefghijklmnopqrstuvwxyz"

@@ -59,7 +59,7 @@ func TestNextOfAllHosts(t *testing.T) {
 	runOn(terminal, "next", "--hosts").want(t, fail.Held)
 	visits, err := os.ReadFile(filepath.Join(dir, "visits"))
 	rig.Must(t, err)
-	rig.Check(t, strings.HasSuffix(string(visits), "'NBS_AS_HOST=build1' 'nbs-worker' '--root' '"+far+"' 'next'\n"), "what got the terminal: %q", visits)
+	rig.Check(t, strings.HasSuffix(string(visits), "'NBS_AS_HOST=build1 "+far+"' 'nbs-worker' '--root' '"+far+"' 'next'\n"), "what got the terminal: %q", visits)
 
 	runOn(terminal, "--root", far, "next").want(t, fail.Held, "next bob: ")
 	rig.Equal(t, run("next", "--hosts", "--print").want(t, 0).out, "alpha\n", "of two that the user has seen")

@@ -20,15 +20,15 @@ func TestHintsOfAVisit(t *testing.T) {
 	runOn(ui.Streams{InTTY: true, OutTTY: true}, "attach", "bob@build1")
 	visits, err := os.ReadFile(dir + "/visits")
 	rig.Must(t, err)
-	rig.Check(t, strings.Contains(string(visits), "'NBS_VISIT=build1 "+far+"' 'nbs-worker' '--root' '"+far+"' 'attach' 'bob'"), "%s", visits)
+	rig.Check(t, strings.Contains(string(visits), "'"+host.AsVariable+"=build1 "+far+"' 'nbs-worker' '--root' '"+far+"' 'attach' 'bob'"), "%s", visits)
 
-	t.Setenv(host.VisitVariable, "build1 "+far)
+	t.Setenv(host.AsVariable, "build1 "+far)
 	visit := ui.System()
 	visit.In, visit.InTTY, visit.OutTTY = nil, true, true
-	rig.Equal(t, os.Getenv(host.VisitVariable), "", "what an agent would get")
+	rig.Equal(t, os.Getenv(host.AsVariable), "", "what an agent would get")
 	visit.Out = nil
 	runOn(visit, "--root", far, "attach", "nosuch").want(t, fail.NotFound, "nbs-worker --host build1 list; to start it: nbs-worker --host build1 spawn nosuch\n")
-	t.Setenv(host.VisitVariable, "--root x")
+	t.Setenv(host.AsVariable, "--root x")
 	rig.Equal(t, ui.System().Host, "", "an invalid one")
 }
 

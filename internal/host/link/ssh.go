@@ -22,9 +22,10 @@ func Command(h host.Host, words ...string) []string {
 	return argv(h, []string{"-T", "-o", "BatchMode=yes", "-o", "LogLevel=INFO"}, program(h, words))
 }
 
-// OnTerminal is Command on the user's terminal. What the program there says names the host.
+// OnTerminal is Command on the user's terminal. The program there knows its host's name and folder, for its hints.
 func OnTerminal(h host.Host, words ...string) []string {
-	return argv(h, []string{"-t", "-o", "BatchMode=yes"}, append([]string{host.VisitVariable + "=" + h.Name + " " + h.Folder}, program(h, words)...))
+	as := strings.TrimSpace(host.AsVariable + "=" + h.Name + " " + h.Folder)
+	return argv(h, []string{"-t", "-o", "BatchMode=yes"}, append([]string{as}, program(h, words)...))
 }
 
 // Plain is Command of another program than nbs-worker.

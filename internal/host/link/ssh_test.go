@@ -36,6 +36,6 @@ func TestOptionsOfTheConnection(t *testing.T) {
 		rig.Check(t, slices.Contains(quiet, option) && slices.Contains(shown, option), "%s is missing: %q, %q", option, quiet, shown)
 	}
 	rig.Same(t, "the end", []string{"--", "b", `env PATH="$HOME/.local/bin:$PATH" '/opt/my nbs' 'list'`}, quiet[len(quiet)-3:])
-	rig.Same(t, "the end on a terminal", `env PATH="$HOME/.local/bin:$PATH" 'NBS_VISIT=b ' '/opt/my nbs' 'attach' 'alice'`, shown[len(shown)-1])
+	rig.Same(t, "the end on a terminal", `env PATH="$HOME/.local/bin:$PATH" 'NBS_AS_HOST=b' '/opt/my nbs' 'attach' 'alice'`, shown[len(shown)-1])
 	rig.Same(t, "another program", `env PATH="$HOME/.local/bin:$PATH" 'uname' '-sm'`, Plain(h, "uname", "-sm")[len(quiet)-1])
 }

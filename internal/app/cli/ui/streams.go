@@ -36,11 +36,15 @@ type Streams struct {
 func System() Streams {
 	portable.KeepFromChildren(firstInherited)
 	isTTY := func(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr)}
-	if name, folder, is := strings.Cut(os.Getenv(host.VisitVariable), " "); is && host.CheckName(name) == nil {
-		s.Host, s.Folder = name, folder
+	as, folder, _ := strings.Cut(os.Getenv(host.AsVariable), " ")
+	_ = os.Unsetenv(host.AsVariable) // a tmux server that is started would hand it to agents
+	if host.CheckName(as) != nil {
+		as, folder = "", ""
 	}
-	_ = os.Unsetenv(host.VisitVariable) // a tmux server that is started would hand it to agents
+	s := Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr),
+		Host: as, Folder: folder,
+	}
 	if s.OutTTY {
 		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		s.Width, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if unknown
