@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,9 +15,9 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/wholefile"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/moves"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/supervisor"
 )
@@ -225,8 +226,11 @@ func (u *unpacking) transcript(config claude.Config, i int) error {
 // isFile reports whether a path is a file of the package, with its content.
 func isFile(path string, f *File) (bool, error) {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size {
-		return false, private.IfThere(err)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != f.Size) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
 	}
 	has, err := summed(File{}, func() (io.ReadCloser, error) { return os.Open(path) })
 	return has.Sum == f.Sum, err
@@ -242,7 +246,7 @@ func (u *unpacking) put(i int, path string) error {
 	if err := u.verified(i, from); err != nil {
 		return err
 	}
-	return private.PutWhole(path, from)
+	return wholefile.Put(path, from)
 }
 
 func sumOf(text []byte) string {

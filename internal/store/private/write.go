@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,39 +73,6 @@ func replace(dir *os.Root, name string, data []byte) error {
 	}
 	if err != nil {
 		_ = dir.Remove(temp)
-	}
-	return err
-}
-
-// PutWhole writes a file outside of our folders durably, whole or not at all, and makes the folders above it. It replaces
-// a file of that name.
-func PutWhole(path string, from io.Reader) (err error) {
-	const folder, private = 0o700, 0o600
-	above := filepath.Dir(path)
-	first := existing(above)
-	if err := os.MkdirAll(above, folder); err != nil {
-		return err
-	}
-	temp := path + ".nbs" // of a killed call too
-	if err := IfThere(os.Remove(temp)); err != nil {
-		return err
-	}
-	to, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, private)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	if err = errors.Join(err, to.Sync(), to.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	for err == nil {
-		if err = SyncPath(above); above == first {
-			break
-		}
-		above = filepath.Dir(above)
 	}
 	return err
 }

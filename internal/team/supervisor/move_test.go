@@ -29,9 +29,9 @@ func TestMessageInTheMomentOfLeaving(t *testing.T) {
 	w := newWorld(t)
 	note := w.leaves("alpha")
 	sent := make(chan error)
-	gone, err := w.Leave(t.Context(), note, func(context.Context, *agent.Record) error {
+	gone, err := w.Leave(t.Context(), note, func(ctx context.Context, _ *agent.Record) error {
 		go func() { // its sender has looked at the record before it said that the agent leaves
-			_, err := w.Project.Store.Outbox("alpha").Add(context.WithoutCancel(t.Context()), queue.Entry{Text: "Go on.", State: queue.Waiting})
+			_, err := w.Project.Store.Outbox("alpha").Add(ctx, queue.Entry{Text: "Go on.", State: queue.Waiting})
 			sent <- err
 		}()
 		return nil

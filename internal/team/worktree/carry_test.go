@@ -38,7 +38,7 @@ func TestChangesAfterATreeWasPacked(t *testing.T) {
 		{"another content", func() { w.put("tree/c.txt", "in no Commit\n") }},
 		{"an ignored file", func() { w.put("tree/build/d.bin", "Ignored\n") }},
 		{"no file", func() { rig.Must(w, os.Remove(w.at("tree/crlf.txt"))) }},
-		{"a right", func() { rig.Must(w, os.Chmod(w.at("tree/a.txt"), 0o700)) }}, //nolint:gosec // a program
+		{"a right", func() { rig.Must(w, os.Chmod(w.at("tree/a.txt"), 0o700)) }},
 		{"a link", func() { rig.Must(w, os.Symlink("a.txt", w.at("tree/link"))) }},
 		{"a commit", empty},
 		{"a commit undone", func() { empty(); w.git("tree", "reset", "-q", "--soft", "HEAD~") }},
