@@ -17,7 +17,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/platform/smallfile"
-	"nbs-worker/internal/store/private"
+	"nbs-worker/internal/store"
 )
 
 // File is the path of hosts.yaml. The file is the user's, and never of a project: what lies in a project must not
@@ -90,7 +90,7 @@ func (f File) Change(ctx context.Context, change func(Hosts) (Hosts, error)) err
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fail.Errorf(fail.Failed, "make the folder of the hosts: %w", err).Hint("name another: export XDG_CONFIG_HOME=/path/of/yours")
 	}
-	unlock, err := private.LockFile(ctx, path+".lock")
+	unlock, err := store.LockFile(ctx, path+".lock")
 	if err != nil {
 		return err
 	}

@@ -91,14 +91,14 @@ func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration
 			Hint("nbs-worker host add %s %s --install", h.Name, h.Destination)
 	}
 	if err == nil && c.hi.Beats {
-		go c.keepAlive(heard, silence)
+		go c.keepAlive(context.WithoutCancel(ctx), heard, silence)
 	}
 	return c, err
 }
 
 // keepAlive sends beats, and ends the connection if the host sends none, or takes nothing.
-func (c *conn) keepAlive(heard *hearing, silence time.Duration) {
-	ctx, leave := context.WithCancel(context.Background())
+func (c *conn) keepAlive(ctx context.Context, heard *hearing, silence time.Duration) {
+	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	go func() { <-c.ended; leave() }()
 	go c.out.sendBeats(ctx, silence)

@@ -85,7 +85,7 @@ func TestASuspensionIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var quiet stopwatch
 		quiet.start()
-		time.Sleep(silence - time.Second)
+		<-time.After(silence - time.Second)
 		quiet.restart()
 		rig.Equal(t, quiet.elapsed(), 0, "after a suspension")
 		began := time.Now()

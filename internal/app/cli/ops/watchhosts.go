@@ -3,10 +3,7 @@ package ops
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,10 +16,9 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/notify"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/store/trust"
+	"nbs-worker/internal/store/views"
 	"nbs-worker/internal/team/recovery/watch"
 )
 
@@ -32,7 +28,7 @@ type hostsWatch struct {
 
 	fleet  *dash.Fleet
 	notify *watch.Notify // nil: nothing is sent
-	tree   private.Tree
+	told   *views.Told
 	known  farwatch.Known
 	sender watch.Sender
 }
@@ -57,16 +53,13 @@ func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
 	if err != nil {
 		return err
 	}
-	w := &hostsWatch{Factory: f, notify: policy.Notify, tree: private.Tree(home.Path("watch-hosts"))}
-	lock, err := w.tree.TryLock("lock")
-	if err == nil && lock == nil {
-		err = fail.Errorf(fail.Conflict, "another command watches your hosts").Hint("to see which: lslocks --output PID,COMMAND,PATH")
-	}
-	if err == nil {
-		defer lock.Close()
-		err = w.load()
-	}
+	told, err := views.TakeTold(home)
 	if err != nil {
+		return err
+	}
+	defer told.Close()
+	w := &hostsWatch{Factory: f, notify: policy.Notify, told: told}
+	if err := told.Load(&w.known); err != nil {
 		return err
 	}
 	words := dash.Words{Pull: func(*agent.PullRequest) string { return "" }, Limits: func(*agent.Limits, time.Time) string { return "" }}
@@ -111,27 +104,6 @@ func hostsPolicy(f *ui.Factory, file string) (usual watch.Policy, err error) {
 	})
 }
 
-const (
-	stateFile  = "state.json"
-	stateLimit = 4 << 20
-)
-
-func (w *hostsWatch) load() error {
-	text, err := w.tree.Read(stateFile, stateLimit)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &w.known); err != nil {
-		path := w.tree.Path(stateFile)
-		return fail.Errorf(fail.Failed, "%s is damaged: %w", human.Quote(path), err).
-			Hint("move it away, then all is told once more: mv %[1]s %[1]s.broken", human.ShellWord(path))
-	}
-	return nil
-}
-
 func (w *hostsWatch) run(ctx context.Context) error {
 	for {
 		sight, err := w.fleet.Look(ctx)
@@ -160,7 +132,7 @@ func (w *hostsWatch) learn(sight *dash.Sight) {
 }
 
 // save keeps what was told. On a full disk the watch goes on: the next one may tell it once more.
-func (w *hostsWatch) save() { _ = w.tree.HandOver(stateFile, w.known, stateLimit) }
+func (w *hostsWatch) save() { _ = w.told.Save(w.known) }
 
 // sleep returns when something may have changed, or is due.
 func (w *hostsWatch) sleep(ctx context.Context) error {
