@@ -15,6 +15,7 @@ func TestJobFromOutside(t *testing.T) {
 	job := c.submit("alpha", "-w", one, "--hold")
 	held := c.waitRow("alpha", "waits in the queue", waits)
 	c.Check(held.Job.ID == job && held.Job.Reason == "JobHeldUser", "%+v", held)
+	c.Refused(5, "Slurm will start the agent: job "+job+" PENDING", "resume", "alpha")
 	c.slurm.Run("scontrol", "release", job)
 	c.waitQueue(job, "RUNNING "+one)
 	c.mustKnow(one, "alpha", before)

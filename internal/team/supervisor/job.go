@@ -80,6 +80,16 @@ func (s *Supervisor) awaitJobEnd(ctx context.Context, r *agent.Record, job slurm
 	}
 }
 
+// checkQueue refuses to start an agent here whose job waits: Slurm will start it on a node. Errors: Conflict.
+func (s *Supervisor) checkQueue(sight *observe.Sight) error {
+	job := sight.Job
+	if job == nil || job.Err != nil || !job.Waits() || s.Project.Variable("SLURM_JOB_ID") != "" { // a job may start it
+		return nil
+	}
+	return fail.Errorf(fail.Conflict, "Slurm will start the agent: %s", job.Word()).
+		Hint("to start it here, take its job out of the queue first: nbs-worker stop %[1]s && nbs-worker resume %[1]s", sight.Record.Handle)
+}
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

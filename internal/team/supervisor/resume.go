@@ -191,7 +191,7 @@ func (s *Supervisor) startable(sight *observe.Sight, force bool) (endFirst bool,
 	case sight.Err != nil && fail.KindOf(sight.Err) != fail.BadInput && r.Process != nil && r.Process.Launcher.PID == 0:
 		return false, sight.Err // only tmux knows whether that start is in progress; none is at a foreign socket
 	case status.Down():
-		return false, nil
+		return false, s.checkQueue(sight)
 	case status.State == agent.Unknown && !status.SamePID:
 		untold := fail.Errorf(fail.Conflict, "cannot determine whether the agent runs: %s", status.Detail)
 		return false, s.Project.HintAside(s.Project.HintJob(untold, r, "session"), r, "when it is certain that it does not run")
