@@ -102,6 +102,8 @@ func (e *Evidence) elsewhere(r *agent.Record) agent.Status {
 		return agent.Status{State: agent.Dead, Cause: agent.LostTmux, Source: agent.FromProcess, Detail: jobEnded}
 	case !j.Runs():
 		status.Detail = j.String()
+	case !isNode(r.Process.Host, j.Node): // what its hooks have reported is of an earlier start
+		status.Detail = j.String() + "; its last start was on host " + human.Quote(r.Process.Host)
 	case r.Process.PID == 0:
 		return agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	default:
@@ -112,6 +114,13 @@ func (e *Evidence) elsewhere(r *agent.Record) agent.Status {
 		status.Detail = j.String() + "; its hooks have reported nothing"
 	}
 	return status
+}
+
+// isNode reports whether a host is a node of Slurm: their names are equal up to the first dot.
+func isNode(host, node string) bool {
+	host, _, _ = strings.Cut(host, ".")
+	node, _, _ = strings.Cut(node, ".")
+	return strings.EqualFold(host, node)
 }
 
 // queued judges an agent whose job waits: Slurm starts it again.

@@ -39,6 +39,7 @@ func TestStatusInAJob(t *testing.T) {
 		"idle":                  {runs, said(agent.Idle, "Stop", ""), 7, nil, "idle / "},
 		"it asks":               {runs, said(agent.Waiting, "Notification", "permission prompt"), 7, nil, "waiting / permission prompt"},
 		"it begins":             {runs, agent.Report{}, 0, nil, "starting / "},
+		"it begins elsewhere":   {&Job{Job: slurm.Job{ID: "12", State: "RUNNING", Node: "N2.x"}}, said(agent.Idle, "Stop", ""), 7, nil, `unknown / job 12 RUNNING on N2.x; its last start was on host "n1"`},
 		"no hook":               {runs, agent.Report{}, 7, nil, "unknown / job 12 RUNNING on n1; its hooks have reported nothing"},
 		"it is leaving":         {runs, goodbye(), 7, nil, "unknown / job 12 RUNNING on n1; its hooks have reported nothing"},
 		"suspended":             {&Job{Job: slurm.Job{ID: "12", State: "SUSPENDED", Node: "n1"}}, said(agent.Busy, "Stop", ""), 7, nil, "unknown / job 12 SUSPENDED on n1"},
