@@ -83,7 +83,8 @@ func (s *Supervisor) awaitJobEnd(ctx context.Context, r *agent.Record, job slurm
 // checkQueue refuses to start an agent here whose job waits: Slurm will start it on a node. Errors: Conflict.
 func (s *Supervisor) checkQueue(sight *observe.Sight) error {
 	job := sight.Job
-	if job == nil || job.Err != nil || !job.Waits() || s.Project.Variable("SLURM_JOB_ID") != "" { // a job may start it
+	waits := job != nil && job.Err == nil && job.Waits()
+	if !waits || s.Project.Variable("SLURM_JOB_ID") != "" { // a job may start it
 		return nil
 	}
 	return fail.Errorf(fail.Conflict, "Slurm will start the agent: %s", job.Word()).
