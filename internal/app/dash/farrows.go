@@ -177,7 +177,7 @@ func limitOf(from *wire.Limit) *agent.Limit {
 	return &agent.Limit{UsedPercent: from.UsedPercent, ResetsAt: *from.ResetsAt}
 }
 
-// waiting returns the projects of which agents wait. What others asked is over.
+// waiting returns the projects whose agents wait. What others asked is over.
 func (r *farRows) waiting() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -177,8 +177,8 @@ func (c *session) do(ctx context.Context, stream uint32, q question, stdin *io.P
 	return c.follow(ctx, stream, job, q, gone)
 }
 
-// find returns the job of a question: a new one, or one that is asked for again. A question without a command, or of which
-// a part of the output has come, only asks.
+// find returns the job of a question: a new one, or one that is asked for again. A question without a command
+// only asks. So does one that has had a part of the output.
 func (c *session) find(q question) (*jobs.Job, error) {
 	if len(q.Args) > 0 && q.OutAt+q.ErrAt == 0 {
 		return c.Jobs.Take(q.ID, q.Request.Request)

@@ -167,7 +167,7 @@ func hasProject(f *ui.Factory) bool {
 	return err == nil
 }
 
-// projectOf finds a project of the user on this machine by its id as a place; "": it is none of them.
+// projectOf finds a project of the user on this machine by its id as a place, or "".
 func projectOf(f *ui.Factory, id string) string {
 	home, err := trust.HomeOf(os.Environ())
 	if err != nil || id == "" {

@@ -81,7 +81,7 @@ func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
 	return w.run(ctx)
 }
 
-// hostsPolicy returns the policy of a file, of which only notify counts here.
+// hostsPolicy returns the policy of a file. Only its notify counts here.
 func hostsPolicy(f *ui.Factory, file string) (usual watch.Policy, err error) {
 	usual = watch.Default()
 	if file == "" {
