@@ -221,9 +221,9 @@ func (r *farRows) lose(err error) {
 	defer r.mu.Unlock()
 	r.coming = false
 	if un, is := errors.AsType[*link.Unreachable](err); is {
-		r.trouble = "unreachable: " + un.Words()
+		r.trouble = Unreachable + ": " + un.Words()
 	} else if errors.Is(err, context.DeadlineExceeded) {
-		r.trouble = "unreachable: it did not answer in time"
+		r.trouble = Unreachable + ": it did not answer in time"
 	} else {
 		r.trouble = harmless(err.Error())
 	}

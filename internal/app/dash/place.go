@@ -7,6 +7,9 @@ import (
 	"nbs-worker/internal/human"
 )
 
+// Unreachable begins the trouble of a place that does not answer.
+const Unreachable = "unreachable"
+
 // Place is a host, and whether its rows are true now.
 type Place struct {
 	Host    string

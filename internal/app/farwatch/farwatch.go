@@ -75,6 +75,8 @@ func (k *Known) learnPlace(place dash.Place, now time.Time) *watch.Notice {
 	switch {
 	case place.Trouble == "" && loss == nil:
 		return nil
+	case place.Trouble != "" && !strings.HasPrefix(place.Trouble, dash.Unreachable): // it answers, and has nothing to show
+		return nil
 	case place.Trouble == "":
 		delete(k.Lost, place.Host)
 		if !loss.Told {

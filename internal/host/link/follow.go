@@ -22,17 +22,9 @@ type follower struct {
 	over           chan error      // the job's process has ended
 }
 
-// follow sends what a job writes until it has ended. gone is of the process that was started for it, if one was.
-func (c *session) follow(ctx context.Context, stream uint32, job *jobs.Job, q question, gone <-chan struct{}) (answer, error) {
-	watch, err := fswatch.New()
-	if err != nil {
-		return answer{}, err
-	}
-	defer watch.Close()
-	if err := watch.Folder(job.Files()); err != nil {
-		return answer{}, err
-	}
-	f := follower{job: job, watch: watch, gone: gone}
+// follow sends what a job writes until it has ended.
+func (c *session) follow(ctx context.Context, stream uint32, f *follower, q question) (_ answer, err error) {
+	job := f.job
 	if f.stdout, f.stderr, err = job.Output(); err != nil {
 		return answer{}, err
 	}
@@ -43,10 +35,10 @@ func (c *session) follow(ctx context.Context, stream uint32, job *jobs.Job, q qu
 	if err := errors.Join(err, other); err != nil {
 		return answer{}, err
 	}
-	for started := gone != nil; ; {
+	for started := f.gone != nil; ; {
 		state, code, err := job.State()
 		if err == nil {
-			err = c.copy(stream, &f)
+			err = c.copy(stream, f)
 		}
 		switch {
 		case err != nil:

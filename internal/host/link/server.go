@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/fswatch"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store/jobs"
 )
@@ -170,11 +171,19 @@ func (c *session) do(ctx context.Context, stream uint32, q question, stdin *io.P
 			return answer{}, err
 		}
 	}
+	watch, err := fswatch.New() // before it is begun: what has begun is not refused
+	if err != nil {
+		return answer{}, err
+	}
+	defer watch.Close()
+	if err := watch.Folder(job.Files()); err != nil {
+		return answer{}, err
+	}
 	gone, err := c.begin(job)
 	if err != nil {
 		return answer{}, err
 	}
-	return c.follow(ctx, stream, job, q, gone)
+	return c.follow(ctx, stream, &follower{job: job, watch: watch, gone: gone}, q)
 }
 
 // find returns the job of a question: a new one, or one that is asked for again. A question without a command

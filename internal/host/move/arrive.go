@@ -42,6 +42,9 @@ func (e *End) Arrive(ctx context.Context, a Arriving) (Settled, error) {
 		if done, err = e.unpack(ctx, a); err != nil {
 			return done, err
 		}
+		if err := drawer.CameBack(a.ID, done.Record.Conversations()); err != nil {
+			return done, err
+		}
 		note = moves.Note{
 			ID: a.ID, Handle: a.Handle, SessionID: done.Record.SessionID, State: moves.Arrived, Place: a.From,
 			Command: "nbs-worker session " + string(a.Handle), Digest: a.Digest, At: e.Project.Now(),

@@ -197,7 +197,7 @@ func (o *Order) room(ctx context.Context, ask *Ask) (room Room, err error) {
 // aim has the move go to the place of this command, if it does not go to another one already. A place is recognised by its
 // id: machines are given other names.
 func (o *Order) aim(ask *Ask, room Room) error {
-	same := ask.PlaceID == room.PlaceID
+	same := ask.PlaceID == room.PlaceID || ask.PlaceID == "" && ask.ID != "" && ask.Place == o.ToName // the id is new
 	project := ""
 	if !same && ask.HasLeft() && o.Find != nil {
 		project = o.Find(ask.PlaceID)

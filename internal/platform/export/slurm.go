@@ -17,13 +17,18 @@ type Job struct {
 	Image   string   // of a container; only for Kubernetes
 }
 
+// JobName returns the name of the job of an agent.
+func JobName(project string, handle agent.Handle) string {
+	return "nbs-" + projectName(project) + "-" + string(handle)
+}
+
 // Slurm returns a script for sbatch. Errors: BadInput for a folder that sbatch cannot be given.
 func (j Job) Slurm() (Unit, error) {
 	if strings.ContainsFunc(j.Project, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return Unit{}, fail.Errorf(fail.BadInput, "sbatch cannot use a folder whose name has a control character: %s", human.Quote(j.Project)).
 			Hint("move the project to another folder")
 	}
-	name := "nbs-" + projectName(j.Project) + "-" + string(j.Handle)
+	name := JobName(j.Project, j.Handle)
 	var exports strings.Builder
 	for _, variable := range j.Env {
 		exports.WriteString("export " + human.ShellWord(variable) + "\n")

@@ -3,9 +3,12 @@ package jobs
 import (
 	"errors"
 	"os"
+
+	"nbs-worker/internal/store/private"
 )
 
-// Forget removes the ended jobs that a function names. The caller knows that their results are not asked for again.
+// Forget empties the ended jobs that a function names: what they have read and written. The jobs stay, so that none runs
+// again if it is asked for again.
 func (d *Drawer) Forget(is func(Request) bool) error {
 	names, err := d.tree.Names()
 	errs := []error{err}
@@ -15,7 +18,9 @@ func (d *Drawer) Forget(is func(Request) bool) error {
 			continue
 		}
 		if state, _, err := job.State(); err == nil && state == Ended {
-			errs = append(errs, os.RemoveAll(string(job.tree)))
+			for _, name := range []string{input, out} {
+				errs = append(errs, private.IfThere(os.Truncate(job.tree.Path(name), 0)))
+			}
 		}
 	}
 	return errors.Join(errs...)

@@ -54,7 +54,10 @@ func TestARequestRunsOnce(t *testing.T) {
 			rig.Check(t, (finish == nil) == errors.Is(err, ErrBegun), "%v", err)
 			if finish != nil {
 				began <- finish
+				return
 			}
+			state, _, err := job.State()
+			rig.Check(t, err == nil && state != New, "one that was refused: it is not seen to run: %v, %v", state, err)
 		})
 	}
 	all.Wait()
@@ -180,4 +183,21 @@ func TestRequestsOverCuts(t *testing.T) {
 		}
 		rig.Check(t, one.ran <= 1, "a request ran %d times", one.ran)
 	}
+}
+
+// A request whose output is no longer needed does not run again if it is asked for again.
+func TestAForgottenRequestDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
+	d := newDrawer(t)
+	job := d.took(t, Request{Keep: true, Input: true})
+	rig.Must(t, job.Fill(strings.NewReader("a package")))
+	finish, err := job.Begin(agent.Identity{})
+	rig.Must(t, err)
+	rig.Must(t, finish(0))
+	rig.Must(t, d.Forget(func(Request) bool { return true }))
+	size, err := os.Stat(job.tree.Path(input))
+	rig.Check(t, err == nil && size.Size() == 0, "its input is kept: %v", err)
+	job.is(t, Ended, 0)
+	_, err = job.Begin(agent.Identity{})
+	rig.Check(t, errors.Is(err, ErrBegun), "%v", err)
 }

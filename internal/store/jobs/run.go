@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/clock"
 )
 
 // ErrBegun is the error if another process has begun the job.
@@ -29,6 +30,9 @@ func (j *Job) Fill(from io.Reader) error {
 	}
 	defer os.Remove(file.Name()) //nolint:errcheck // it is there if it was not completed
 	_, err = io.Copy(file, from)
+	if err == nil && j.Request.Keep { // a message of no words must not be sent after a power cut
+		err = file.Sync()
+	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -65,14 +69,22 @@ func (j *Job) Streams() (s Streams, err error) {
 // Close closes the files.
 func (s Streams) Close() error { return errors.Join(s.In.Close(), s.Out.Close(), s.Err.Close()) }
 
-// Begin gives the job to this process, which must call finish with the exit code. Errors: [ErrBegun].
+// Begin gives the job to this process, which must call finish with the exit code. Errors: [ErrBegun], when another process
+// is seen to have begun it.
 func (j *Job) Begin(self agent.Identity) (finish func(code int) error, err error) {
 	held, err := j.tree.TryLock(lock)
+	for held == nil && err == nil { // another process is beginning it
+		if _, err := os.Lstat(j.tree.Path(began)); err == nil {
+			return nil, ErrBegun
+		}
+		const look = 10 * time.Millisecond
+		if err := clock.Sleep(context.Background(), look); err != nil {
+			return nil, err
+		}
+		held, err = j.tree.TryLock(lock)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if held == nil {
-		return nil, ErrBegun
 	}
 	if _, err := os.Lstat(j.tree.Path(began)); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(ErrBegun, held.Close())

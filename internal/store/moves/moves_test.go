@@ -164,3 +164,17 @@ func TestHalfPackagesAreSwept(t *testing.T) {
 	p.Discard()
 	rig.Equal(t, count(), 0, "a day later")
 }
+
+// An agent that has come back by another move has not left any more.
+func TestAnAgentCameBack(t *testing.T) {
+	t.Parallel()
+	d, _ := drawer(t)
+	session := agent.NewSessionID()
+	first := put(t, d, Note{ID: agent.NewMoveID(), Handle: "alice", SessionID: session, State: Done, Place: "build1", Number: 1, At: storetest.SomeTime()})
+	other := put(t, d, Note{ID: agent.NewMoveID(), Handle: "alice", SessionID: agent.NewSessionID(), State: Done, Place: "build2", At: storetest.SomeTime()})
+	rig.Must(t, d.CameBack(agent.NewMoveID(), []agent.SessionID{session}))
+	n, err := d.Get(first.ID)
+	rig.Check(t, err == nil && n.State == Back, "%+v, %v", n, err)
+	found := d.Of("alice")
+	rig.Check(t, found != nil && found.ID == other.ID, "another agent of the name: %+v", found)
+}

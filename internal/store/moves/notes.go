@@ -26,12 +26,13 @@ const Folder = "moves"
 // State is how far a move is on one machine.
 type State string
 
-// The states. Given, Left, Done and Lost are of the machine that an agent leaves; Arrived is of the other one.
+// The states. Arrived is of the machine to which an agent comes. The others are of the one that it leaves.
 const (
 	Given   State = "given"   // its files were handed out; it is still here
 	Left    State = "left"    // it is no longer here
 	Done    State = "done"    // it is known to have arrived
 	Lost    State = "lost"    // it had left, and is here again: the other machine is lost
+	Back    State = "back"    // it had left, and has come back by another move
 	Arrived State = "arrived" // it is here
 )
 
@@ -163,6 +164,18 @@ func (d *Drawer) All() ([]Note, error) {
 	}
 	slices.SortFunc(all, func(a, b Note) int { return cmp.Or(b.Number-a.Number, b.At.Compare(a.At)) })
 	return all, nil
+}
+
+// CameBack ends the departures of conversations that are here now, by the move of an id.
+func (d *Drawer) CameBack(id string, conversations []agent.SessionID) error {
+	all, err := d.All()
+	for _, old := range all {
+		if old.HasLeft() && old.ID != id && slices.Contains(conversations, old.SessionID) {
+			old.State = Back
+			err = errors.Join(err, d.Put(old))
+		}
+	}
+	return err
 }
 
 // Of returns the note of the last departure of an agent; nil if it has not left.

@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/slurm"
 )
@@ -65,9 +66,8 @@ func slurmJob(r *agent.Record) (cluster, name string, is bool) {
 	if rest, is := strings.CutPrefix(r.Process.Job, "slurm/"); is {
 		return strings.Cut(rest, "/")
 	}
-	written := r.SlurmJob // no seal covers it: it must not name a job of the user's that has no agent
-	ofAgent := strings.HasPrefix(written, "nbs-") && strings.HasSuffix(written, "-"+string(r.Handle)) && agent.CheckJob(written) == nil
-	return "", written, ofAgent && r.ExitOf(r.Process.Invocation) != nil
+	own := export.JobName(r.ProjectRoot, r.Handle) // no seal covers SlurmJob: it must not name another job of the user's
+	return "", own, r.SlurmJob == own && agent.CheckJob(own) == nil && r.ExitOf(r.Process.Invocation) != nil
 }
 
 // noteJobOver records the end of a start in a job that Slurm does not have any more, if the user's seal vouches that it

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/platform/slurm"
 	"nbs-worker/internal/sim/rig"
@@ -120,9 +121,11 @@ func TestAJobThatIsOver(t *testing.T) {
 // covers that, so that it must not lead to another job of the user's.
 func TestJobThatHasNotBegun(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"nbs-team-1-alpha": true, "training-alpha": false, "nbs-team-1-beta": false, "": false, "nbs-x,training-alpha": false} {
+	own := export.JobName("/srv/project", "alpha")
+	other := export.JobName("/srv/other", "alpha")
+	for name, want := range map[string]bool{own: true, other: false, "training-alpha": false, export.JobName("/srv/project", "beta"): false, "": false, "nbs-x,training-alpha": false} {
 		r := inJob("", anInvocation, 7)
-		r.Process.Job, r.SlurmJob = "", name
+		r.ProjectRoot, r.Process.Job, r.SlurmJob = "/srv/project", "", name
 		rig.Check(t, !InSlurm(&r), "%q counts for an agent that may run", name)
 		r.Exits = []agent.Exit{{At: now, Invocation: anInvocation}}
 		rig.Equal(t, InSlurm(&r), want, "%q", name)

@@ -39,7 +39,7 @@ func (s *Supervisor) Resettled(r agent.Record) (agent.Record, error) {
 	if r.ConfigDir, err = s.Project.CallersConfigDir(); err != nil {
 		return r, err
 	}
-	r.Process, r.PID, r.Rename, r.Restarts, r.Seal = nil, 0, nil, agent.Restarts{}, nil
+	r.Process, r.PID, r.Rename, r.Restarts, r.Seal, r.SlurmJob = nil, 0, nil, agent.Restarts{}, nil, ""
 	r.TmuxSession = s.starter().SessionName(&r)
 	return r, nil
 }
@@ -74,7 +74,11 @@ func (s *Supervisor) CheckArrival(ctx context.Context, r agent.Record) error {
 	}
 	spec := r.Spec // a new agent like it could be started here
 	spec.SessionID, spec.PreviousSessions, spec.ForkOf, spec.OwnWorktree = "", nil, "", agent.OwnWorktree{}
-	_, err = s.PlanSpawn(ctx, Spawn{Spec: spec})
+	here := *s
+	if leaves := r.IsLeaving(); leaves && !r.Move.Runs || !leaves && r.LaunchDesired() != agent.DesiredRunning { // it stays stopped here
+		here.Room.Running = 0
+	}
+	_, err = here.PlanSpawn(ctx, Spawn{Spec: spec})
 	return err
 }
 

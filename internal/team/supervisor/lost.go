@@ -72,7 +72,8 @@ func (s *Supervisor) Reclaim(ctx context.Context, handle agent.Handle) (r agent.
 		return r, err
 	}
 	note.State = moves.Lost
-	return r, errors.Join(s.Project.Note(ctx, "move", &r, "back from "+note.Place+", which is lost"), s.Project.Store.Moves().Put(note))
+	drawer := s.Project.Store.Moves()
+	return r, errors.Join(s.Project.Note(ctx, "move", &r, "back from "+note.Place+", which is lost"), drawer.CameBack(note.ID, r.Conversations()), drawer.Put(note))
 }
 
 // reclaimTree brings back the worktree of an agent that had left, if it was removed.

@@ -9,6 +9,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/moves"
+	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/team/teardown"
 	"nbs-worker/internal/team/worktree"
 )
@@ -233,7 +234,7 @@ func (s *Supervisor) clearAway(ctx context.Context, r *agent.Record, note moves.
 		if !slices.Contains(note.Messages, e.ID) {
 			continue
 		}
-		if err := box.Remove(ctx, e); err != nil {
+		if err := private.IfThere(box.Remove(ctx, e)); err != nil {
 			return done, err
 		}
 	}

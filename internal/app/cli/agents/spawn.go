@@ -105,8 +105,8 @@ func (o *spawnOptions) positional(cmd *cobra.Command, args []string) error {
 	o.handle = args[0]
 	o.start.promptGiven, o.start.timeoutGiven = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("timeout")
 	if len(args) == most {
-		if at, is := strings.CutPrefix(args[1], "@"); is && isHost(at) {
-			return fail.Errorf(fail.BadInput, "spawn: %s is a host, and no first message", human.Quote(args[1])).
+		if at, is := strings.CutPrefix(args[1], "@"); is && host.CheckName(at) == nil {
+			return fail.Errorf(fail.BadInput, "spawn: %s looks like a host, and not like a first message", human.Quote(args[1])).
 				Hint("to start it there: nbs-worker spawn %s%s", args[0], args[1]).
 				Hint("if it is the message: nbs-worker spawn %s --prompt %s", args[0], args[1])
 		}
@@ -228,10 +228,4 @@ func sayFolder(f *ui.Factory, r *agent.Record) {
 		return
 	}
 	f.Say("%s works in %s%s not in the current folder; to choose another folder: --cwd DIR", r.Handle, human.Quote(cwd), root)
-}
-
-// isHost reports whether the user has a host of this name.
-func isHost(name string) bool {
-	known, err := host.Load(os.Environ())
-	return err == nil && known.Has(name)
 }

@@ -18,11 +18,14 @@ func runCancel(ctx context.Context, f *ui.Factory, h agent.Handle, from place) e
 	if err := from.Run(ctx, nil, &text, "host", "leave", string(h), "--cancel"); err != nil {
 		return err
 	}
+	f.Hint("it is stopped; to start it: nbs-worker resume %s", wordOf(h, from))
+	if text.Len() == 0 { // of an earlier version, which names no move
+		return nil
+	}
 	var was agent.HostMove
 	if err := json.Unmarshal(text.Bytes(), &was); err != nil {
 		return fail.Errorf(fail.Failed, "the answer of host leave cannot be read: %w", err)
 	}
-	f.Hint("it is stopped; to start it: nbs-worker resume %s", wordOf(h, from))
 	dropAt(ctx, f, was.To, was.ID)
 	return nil
 }

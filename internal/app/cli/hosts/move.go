@@ -133,7 +133,7 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 	begun, made := false, to.word == here && !hasProject(f)
 	moved, err := move.Run(ctx, move.Order{
 		Handle: h, From: from, To: to, FromName: from.name, ToName: to.name, AtFrom: from.at(), AtTo: to.at(), Force: o.force, NoStart: o.noStart, Trust: o.trust,
-		Command: commandOf(h, from, to, o.noStart), Cancel: cancelOf(h, from), Drop: func(id, at string) { dropAt(ctx, f, at, id) },
+		Command: commandOf(h, from, to, o), Cancel: cancelOf(h, from), Drop: func(id, at string) { dropAt(ctx, f, at, id) },
 		Find: func(id string) string { return projectOf(f, id) }, Spool: spools.next,
 		Tell: func(what string) { begun = true; f.Note("%s: %s", h, what) },
 		Note: func(what string) { f.Say("move %s: %s, %s", h, to.at(), what) },
@@ -143,7 +143,7 @@ func runMove(ctx context.Context, f *ui.Factory, word, named string, o moveOptio
 		f.Say("move %s: there was no project here; it made one, in %s", h, human.Quote(root))
 	}
 	if err != nil {
-		return unfinished(err, begun, commandOf(h, from, to, o.noStart))
+		return unfinished(err, begun, commandOf(h, from, to, o))
 	}
 	return f.ShowOne(movedOutcome(f, h, from, to, moved))
 }
@@ -184,10 +184,13 @@ func projectOf(f *ui.Factory, id string) string {
 }
 
 // commandOf returns the command line that completes a move.
-func commandOf(h agent.Handle, from, to place, noStart bool) string {
+func commandOf(h agent.Handle, from, to place, o moveOptions) string {
 	line := "nbs-worker move " + wordOf(h, from) + " --to " + to.word
-	if noStart {
+	if o.noStart {
 		line += " --no-start"
+	}
+	if o.trust {
+		line += " --trust"
 	}
 	return line
 }

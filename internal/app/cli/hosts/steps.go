@@ -196,7 +196,8 @@ func runLeave(ctx context.Context, f *ui.Factory, handle agent.Handle, o stepOpt
 		if err != nil {
 			return err
 		}
-		return errors.Join(forgetJobs("give", was.ID), f.PrintJSON(was))
+		_ = forgetJobs("give", was.ID) // what stays is swept later
+		return f.PrintJSON(was)
 	case o.done:
 		return errors.Join(e.Done(o.id), forgetJobs("give", o.id))
 	}

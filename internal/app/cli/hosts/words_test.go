@@ -83,8 +83,8 @@ func TestWhichLinesMayNameAHost(t *testing.T) {
 func TestTheCommandThatCompletesAMove(t *testing.T) {
 	t.Parallel()
 	own, far := place{word: here}, place{word: "build1"}
-	rig.Equal(t, commandOf("alice", own, far, false), "nbs-worker move alice --to build1", "to a host")
-	rig.Equal(t, commandOf("alice", far, own, true), "nbs-worker move alice@build1 --to here --no-start", "back, to stay stopped")
+	rig.Equal(t, commandOf("alice", own, far, moveOptions{}), "nbs-worker move alice --to build1", "to a host")
+	rig.Equal(t, commandOf("alice", far, own, moveOptions{noStart: true, trust: true}), "nbs-worker move alice@build1 --to here --no-start --trust", "back, to stay stopped")
 }
 
 // A move whose connection was cut says how it is completed, and not how one of its steps is asked after.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,7 @@ func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
 	if err := told.Load(&w.known); err != nil {
 		return err
 	}
+	maps.DeleteFunc(w.known.Lost, func(_ string, loss *farwatch.Loss) bool { return !loss.Told }) // an earlier run's minute is not this one's
 	words := dash.Words{Pull: func(*agent.PullRequest) string { return "" }, Limits: func(*agent.Limits, time.Time) string { return "" }}
 	hosts, err := dash.Reach(home, known, false, words)
 	if err != nil {
@@ -138,7 +140,7 @@ func (w *hostsWatch) save() { _ = w.told.Save(w.known) }
 func (w *hostsWatch) sleep(ctx context.Context) error {
 	limited, leave := ctx, context.CancelFunc(func() {})
 	due := w.known.Due()
-	if next := w.sender.Next; len(w.known.Pending) > 0 && (due.IsZero() || next.Before(due)) {
+	if next := w.sender.Next; w.notify != nil && len(w.known.Pending) > 0 && (due.IsZero() || next.Before(due)) {
 		due = next
 	}
 	if !due.IsZero() {
