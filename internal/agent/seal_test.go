@@ -53,7 +53,7 @@ func TestSealsOfBeforeStayGood(t *testing.T) {
 func TestEveryFieldIsOfTheSpecOrObserved(t *testing.T) {
 	t.Parallel()
 	observed := []string{ // none of these changes what a start runs, or where; of the process a part is sealed
-		"TmuxSession", "Started", "PID", "Created", "ClaudeVersion", "Desired", "Downed", "Seal", "EnvNames", "TranscriptSeen", "Process", "Exits", "Restarts", "Rename", "Move",
+		"TmuxSession", "Started", "PID", "Created", "ClaudeVersion", "Desired", "Downed", "Seal", "EnvNames", "TranscriptSeen", "Process", "Exits", "Restarts", "Rename", "Move", "SlurmJob",
 	}
 	for field := range reflect.TypeFor[Record]().Fields() {
 		rig.Check(t, !field.IsExported() || field.Anonymous || slices.Contains(observed, field.Name), "%s is neither observed nor of the spec", field.Name)

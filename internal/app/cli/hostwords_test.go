@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"nbs-worker/internal/app/cli/ui/uitest"
-	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
 // What names a host wrongly changes nothing, here or there, and says what to type.
 func TestWordsAboutHosts(t *testing.T) {
-	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob")), "empty": t.TempDir()})
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob"))})
 	t.Chdir(newProject(t, uitest.Record("alpha")))
 	for line, want := range map[string][]string{
 		"--host build1":                            {"--host and --hosts need a command", "hint: nbs-worker list --hosts"},
@@ -36,5 +35,4 @@ func TestWordsAboutHosts(t *testing.T) {
 	}
 	run("list").want(t, 0)
 	run("export", "slurm", "bob@build1").want(t, 0)
-	run("host", "enable", "empty", "--yes").want(t, fail.NotFound, "no .nbs folder")
 }

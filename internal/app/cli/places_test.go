@@ -40,6 +40,6 @@ func TestNothingAtAHostIsSaid(t *testing.T) {
 func TestASpaceBeforeTheHost(t *testing.T) {
 	withProjects(t, map[string]string{"build1": newProject(t)})
 	t.Chdir(newProject(t))
-	run("spawn", "alice", "@build1").want(t, fail.BadInput, "@build1\" is a host", "hint: to start it there: nbs-worker spawn alice@build1\n")
-	run("spawn", "alice", "@build2", "--dry-run").want(t, 0)
+	run("spawn", "alice", "@build1").want(t, fail.BadInput, "@build1\" looks like a host", "hint: to start it there: nbs-worker spawn alice@build1\n")
+	run("spawn", "alice", "@PLAN.md", "--dry-run").want(t, 0)
 }
