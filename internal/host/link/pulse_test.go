@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +23,9 @@ func playStuck() {
 	fmt.Println(greeting)
 	out := writer{to: os.Stdout}
 	_ = out.sendJSON(hello, 0, hi{Protocol, "1", true})
-	select {}
+	end := make(chan os.Signal, 1) // with it, the runtime does not take the wait for a deadlock
+	signal.Notify(end, syscall.SIGTERM)
+	<-end
 }
 
 // A host that takes nothing, although ssh reaches its machine, is left after a silence.

@@ -94,7 +94,7 @@ func TestMends(t *testing.T) {
 		found doctor.Finding
 		want  string
 	}{
-		{doctor.Finding{Check: "claude.version", Level: doctor.Warning, Fix: []string{"claude update"}}, "on b: claude update"},
+		{doctor.Finding{Check: "claude.version", Level: doctor.Warning, Fix: []string{"claude update"}}, "ssh -t u@b 'claude update'"},
 		{doctor.Finding{Check: "host.boot", Level: doctor.Warning}, "nbs-worker host enable b"},
 		{doctor.Finding{Check: "folder.project", Level: doctor.Note, Fix: []string{"nbs-worker doctor --root DIR"}}, "to start an agent there: nbs-worker --host b spawn HANDLE"},
 		{doctor.Finding{Check: "claude.found", Level: doctor.Failure, Fix: []string{"export NBS_CLAUDE=/path/to/claude"}}, `on b, in a login that finds claude: ln -s "$(command -v claude)" ~/.local/bin/claude` + "\nor install Claude Code there"},
