@@ -86,7 +86,7 @@ func playJob(id string) int {
 	if err != nil {
 		panic(err)
 	}
-	finish, err := job.Begin(self)
+	finish, err := job.Begin(context.Background(), self)
 	if errors.Is(err, jobs.ErrBegun) {
 		return 0
 	}

@@ -75,14 +75,14 @@ type way struct {
 	calm bool
 }
 
-func (w way) Run(_ context.Context, in io.ReadSeeker, out io.Writer, args ...string) error {
+func (w way) Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args ...string) error {
 	var text []byte
 	if in != nil {
 		text, _ = io.ReadAll(in)
 	}
 	if !w.calm && w.IntN(8) == 0 {
 		w.cuts++
-		again := w.job(text, args)
+		again := w.job(ctx, text, args)
 		switch w.IntN(4) {
 		case 0: // rebooted, or down
 		case 1: // or killed on the way
@@ -102,12 +102,12 @@ func (w way) Run(_ context.Context, in io.ReadSeeker, out io.Writer, args ...str
 
 // job returns a step as the link has it done: under an id, at most once, with its output for each that asks. It is asked
 // for twice.
-func (w way) job(text []byte, args []string) (ask func(out io.Writer) error) {
+func (w way) job(ctx context.Context, text []byte, args []string) (ask func(out io.Writer) error) {
 	id, asked, ran := uuid.NewString(), 0, 0
 	return func(out io.Writer) error {
 		job, err := w.jobs.Take(id, jobs.Request{Folder: w.at.name, Args: args, Keep: true})
 		rig.Must(w.t, err)
-		if finish, err := job.Begin(agent.Identity{}); err == nil {
+		if finish, err := job.Begin(ctx, agent.Identity{}); err == nil {
 			ran++
 			streams, err := job.Streams()
 			rig.Must(w.t, err)

@@ -50,7 +50,7 @@ func TestARequestRunsOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range cap(began) {
 		all.Go(func() {
-			finish, err := job.Begin(agent.Identity{})
+			finish, err := job.Begin(t.Context(), agent.Identity{})
 			rig.Check(t, (finish == nil) == errors.Is(err, ErrBegun), "%v", err)
 			if finish != nil {
 				began <- finish
@@ -66,7 +66,7 @@ func TestARequestRunsOnce(t *testing.T) {
 	rig.Must(t, (<-began)(7))
 	rig.Must(t, job.AwaitEnd())
 	job.is(t, Ended, 7)
-	_, err := job.Begin(agent.Identity{})
+	_, err := job.Begin(t.Context(), agent.Identity{})
 	rig.Check(t, errors.Is(err, ErrBegun), "after its end: %v", err)
 }
 
@@ -77,7 +77,7 @@ func TestAKilledRequest(t *testing.T) {
 	job := d.took(t, Request{Keep: true})
 	rig.Must(t, job.tree.Write(began, []byte(`{}`))) // as a process leaves it that is killed
 	job.is(t, Killed, 0)
-	_, err := job.Begin(agent.Identity{})
+	_, err := job.Begin(t.Context(), agent.Identity{})
 	rig.Check(t, errors.Is(err, ErrBegun), "%v", err)
 }
 
@@ -130,11 +130,11 @@ func TestWhatIsForgotten(t *testing.T) {
 	d := newDrawer(t)
 	change, look, runs, idle := d.took(t, Request{Keep: true}), d.took(t, Request{}), d.took(t, Request{}), d.took(t, Request{Keep: true})
 	for _, job := range []*Job{change, look} {
-		finish, err := job.Begin(agent.Identity{})
+		finish, err := job.Begin(t.Context(), agent.Identity{})
 		rig.Must(t, err)
 		rig.Must(t, finish(0))
 	}
-	finish, err := runs.Begin(agent.Identity{})
+	finish, err := runs.Begin(t.Context(), agent.Identity{})
 	rig.Must(t, err)
 	there := func(job *Job) bool {
 		_, err := os.Lstat(job.Files())
@@ -168,7 +168,7 @@ func TestRequestsOverCuts(t *testing.T) {
 		case 0, 1: // asked for, or asked for again
 			again, err := d.Take(one.job.ID, one.job.Request)
 			rig.Must(t, err)
-			finish, err := again.Begin(agent.Identity{})
+			finish, err := again.Begin(t.Context(), agent.Identity{})
 			if err == nil {
 				one.ran, one.finish = one.ran+1, finish
 			}
@@ -191,13 +191,13 @@ func TestAForgottenRequestDoesNotRunAgain(t *testing.T) {
 	d := newDrawer(t)
 	job := d.took(t, Request{Keep: true, Input: true})
 	rig.Must(t, job.Fill(strings.NewReader("a package")))
-	finish, err := job.Begin(agent.Identity{})
+	finish, err := job.Begin(t.Context(), agent.Identity{})
 	rig.Must(t, err)
 	rig.Must(t, finish(0))
 	rig.Must(t, d.Forget(func(Request) bool { return true }))
 	size, err := os.Stat(job.tree.Path(input))
 	rig.Check(t, err == nil && size.Size() == 0, "its input is kept: %v", err)
 	job.is(t, Ended, 0)
-	_, err = job.Begin(agent.Identity{})
+	_, err = job.Begin(t.Context(), agent.Identity{})
 	rig.Check(t, errors.Is(err, ErrBegun), "%v", err)
 }

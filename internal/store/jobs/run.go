@@ -71,14 +71,14 @@ func (s Streams) Close() error { return errors.Join(s.In.Close(), s.Out.Close(),
 
 // Begin gives the job to this process, which must call finish with the exit code. Errors: [ErrBegun], when another process
 // is seen to have begun it.
-func (j *Job) Begin(self agent.Identity) (finish func(code int) error, err error) {
+func (j *Job) Begin(ctx context.Context, self agent.Identity) (finish func(code int) error, err error) {
 	held, err := j.tree.TryLock(lock)
 	for held == nil && err == nil { // another process is beginning it
 		if _, err := os.Lstat(j.tree.Path(began)); err == nil {
 			return nil, ErrBegun
 		}
 		const look = 10 * time.Millisecond
-		if err := clock.Sleep(context.Background(), look); err != nil {
+		if err := clock.Sleep(ctx, look); err != nil {
 			return nil, err
 		}
 		held, err = j.tree.TryLock(lock)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store/moves"
-	"nbs-worker/internal/store/private"
 	"nbs-worker/internal/team/teardown"
 	"nbs-worker/internal/team/worktree"
 )
@@ -234,7 +234,7 @@ func (s *Supervisor) clearAway(ctx context.Context, r *agent.Record, note moves.
 		if !slices.Contains(note.Messages, e.ID) {
 			continue
 		}
-		if err := private.IfThere(box.Remove(ctx, e)); err != nil {
+		if err := box.Remove(ctx, e); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return done, err
 		}
 	}

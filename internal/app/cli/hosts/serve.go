@@ -72,7 +72,7 @@ func runJob(ctx context.Context, f *ui.Factory, id string) error {
 	if err != nil {
 		return ui.Failed(err, "host job")
 	}
-	finish, err := job.Begin(self)
+	finish, err := job.Begin(ctx, self)
 	if errors.Is(err, jobs.ErrBegun) {
 		return nil
 	}
