@@ -70,8 +70,7 @@ func slurmJob(r *agent.Record) (cluster, name string, is bool) {
 	return "", own, r.SlurmJob == own && agent.CheckJob(own) == nil && r.ExitOf(r.Process.Invocation) != nil
 }
 
-// noteJobOver records the end of a start in a job that Slurm does not have any more, if the user's seal vouches that it
-// was that job.
+// noteJobOver records the end of a start whose job Slurm does not have any more. The user's seal must vouch for the job.
 func (o *Project) noteJobOver(ctx context.Context, a *subject) {
 	e := &a.evidence
 	if e.Claude != machine.Foreign || !e.Job.isOver() || a.record.ExitOf(a.record.Process.Invocation) != nil || o.Store.CheckSeal(&a.record) != nil {
@@ -82,7 +81,7 @@ func (o *Project) noteJobOver(ctx context.Context, a *subject) {
 
 const jobEnded = "its job has ended"
 
-// foreign says where an agent runs of which nothing can be seen from here.
+// foreign says where an agent runs that cannot be seen from here.
 func foreign(p *agent.Process) string {
 	if p.Job != "" {
 		return fmt.Sprintf("it runs on host %s, in the job %s", human.Quote(p.Host), p.Job)
@@ -90,8 +89,8 @@ func foreign(p *agent.Process) string {
 	return fmt.Sprintf("it runs on host %s, or in another pid namespace", human.Quote(p.Host))
 }
 
-// elsewhere judges an agent of which nothing can be seen from here, by what Slurm says of its job, and by the hooks, whose
-// reports are on the file system of the project.
+// elsewhere judges an agent that cannot be seen from here, by what Slurm says of its job, and by what its hooks have written
+// into the project.
 func (e *Evidence) elsewhere(r *agent.Record) agent.Status {
 	status := agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: foreign(r.Process)}
 	switch j := e.Job; {

@@ -260,3 +260,11 @@ func (c *Cargo) Check(handle agent.Handle) error {
 	}
 	return agent.CheckCommit(c.Commit)
 }
+
+// checkCargo checks that a tree that was moved is still as it was packed.
+func (r *Removal) checkCargo(ctx context.Context) error {
+	if r.Carried == (Cargo{}) {
+		return nil
+	}
+	return r.CheckUnchanged(ctx, r.Carried)
+}

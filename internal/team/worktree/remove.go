@@ -171,10 +171,8 @@ func (r *Removal) begin(ctx context.Context) (aside string, err error) {
 	if err := r.obstacles(ctx); err != nil {
 		return "", err
 	}
-	if r.Carried != (Cargo{}) {
-		if err := r.CheckUnchanged(ctx, r.Carried); err != nil {
-			return "", err
-		}
+	if err := r.checkCargo(ctx); err != nil {
+		return "", err
 	}
 	if head, err := r.head(ctx); err != nil || head != kept.Head {
 		return "", errors.Join(r.refusal([]Obstacle{{What: "another commit was checked out in it"}}), err)
