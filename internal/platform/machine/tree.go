@@ -141,12 +141,16 @@ func (m *Machine) In(ctx context.Context, folder string) (found []Use, err error
 	return found, nil
 }
 
-// answer returns how a process uses a folder; nil if it does not, is ending or is not ours. One that has just begun a user
-// namespace can be asked as soon as it runs its program.
+// answer returns how a process uses a folder; nil if it does not, is ending or is not ours. Two kinds are asked again for a
+// while: one that has just begun a user namespace can be asked as soon as it runs its program, and a child of this process
+// has what this process has open until it runs its own.
 func (m *Machine) answer(ctx context.Context, pid int, folder string) (use *Use, err error) {
 	const soon = time.Second
 	late := clock.Poll(ctx, soon, func() (bool, error) {
-		if use, err = m.use(pid, folder); err == nil || errors.Is(err, os.ErrNotExist) || pid == 1 || !m.IsOurs(pid) {
+		switch use, err = m.use(pid, folder); {
+		case err == nil:
+			return use == nil || use.File == "" || !m.isChild(pid), nil
+		case errors.Is(err, os.ErrNotExist) || pid == 1 || !m.IsOurs(pid):
 			return true, nil
 		}
 		_, gone := m.Identify(pid)
@@ -155,7 +159,13 @@ func (m *Machine) answer(ctx context.Context, pid int, folder string) (use *Use,
 	if late == nil {
 		return use, nil
 	}
-	return nil, err
+	return use, err
+}
+
+// isChild reports whether this process has started a process.
+func (m *Machine) isChild(pid int) bool {
+	stat, err := m.kernel.Stat(pid)
+	return err == nil && stat.Parent == os.Getpid()
 }
 
 // use returns how a process uses a folder; nil if it does not.

@@ -1,8 +1,12 @@
 package local
 
 import (
+	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,4 +65,43 @@ func TestAncestorsBeginHere(t *testing.T) {
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(chain)))
 	rig.Check(t, len(sorted) == len(chain), "Ancestors() = %v; want each once", chain)
+}
+
+// A child has what its parent has open until it runs its own program. A program that starts commands while it has a file
+// open is told nothing of that.
+func TestChildThatIsStartingUsesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "a"))
+	rig.Must(t, err)
+	defer file.Close()
+	ctx, enough := context.WithCancel(t.Context())
+	var starters sync.WaitGroup
+	for range 4 {
+		starters.Go(func() {
+			for ctx.Err() == nil {
+				_ = exec.CommandContext(ctx, "true").Run()
+			}
+		})
+	}
+	for range 100 {
+		found, err := here.In(t.Context(), dir)
+		rig.Check(t, err == nil && len(found) == 0, "%+v, %v", found, err)
+	}
+	enough()
+	starters.Wait()
+}
+
+// A child that runs its program with a file of the folder uses it.
+func TestChildWithAFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "a"))
+	rig.Must(t, err)
+	cmd := exec.Command("cat")
+	cmd.Stdout = file
+	child := rig.StartChild(t, cmd)
+	rig.Must(t, file.Close())
+	found, err := here.In(t.Context(), dir)
+	rig.Check(t, err == nil && len(found) == 1 && found[0].PID == child.Process.Pid && found[0].File == file.Name(), "%+v, %v", found, err)
 }
