@@ -35,7 +35,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts test-slurm quick-slurm test-all test-rest rest-campaign rest-oldest quick race faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts test-slurm quick-slurm test-all test-rest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +99,11 @@ race: bootstrap ## run all tests under the race detector
 
 memory-kills: bootstrap ## kill the memory's worker 200 times around turns of the real Claude, and as often around played ones; NBS_MEMORY_KILLS, NBS_MEMORY_SEED
 	NBS_MEMORY_KILLS="$${NBS_MEMORY_KILLS:-200}" go test ./internal/memory/observer -run '^TestKilledWorker' -count=1 -timeout 60m -v
+
+kills: bootstrap ## kill before each system call by which a program changes files, where make test takes a tenth; NBS_KILLS, NBS_KILLS_SEED
+	scripts/bootstrap hosts
+	NBS_KILLS="$${NBS_KILLS:-100}" go test $$(git grep -lE 'rig\.Each(Kill|Death)' -- '*_test.go' | sed 's|^|./|; s|/[^/]*$$||' | sort -u) \
+		-run 'Kill' -count=1 -timeout 120m -v
 
 faults: bootstrap ## kill 500 times, at each step of each verb, and repair; NBS_FAULTS, NBS_FAULTS_SEED
 	NBS_FAULTS="$${NBS_FAULTS:-500}" NBS_FAULTS_SEED="$${NBS_FAULTS_SEED:-$$(date +%s)}" \

@@ -9,7 +9,7 @@ import (
 )
 
 // ofCampaigns are the variables that choose what a test does.
-var ofCampaigns = []string{"NBS_TEST_OLDEST", "NBS_FAULTS", "NBS_FAULTS_SEED", "NBS_TRUTH", "NBS_MESSAGES", "NBS_REQUESTS", "NBS_REQUESTS_SEED", "NBS_PARACHUTE", "NBS_PARACHUTE_SEED", "NBS_NIGHTS", "NBS_NIGHT_SEED", "NBS_MEMORY_KILLS", "NBS_MEMORY_SEED", "NBS_HOST_CUTS", "NBS_HOST_CUTS_SEED", "NBS_HOST_AGENTS"}
+var ofCampaigns = []string{"NBS_TEST_OLDEST", "NBS_FAULTS", "NBS_FAULTS_SEED", "NBS_TRUTH", "NBS_MESSAGES", "NBS_REQUESTS", "NBS_REQUESTS_SEED", "NBS_PARACHUTE", "NBS_PARACHUTE_SEED", "NBS_NIGHTS", "NBS_NIGHT_SEED", "NBS_MEMORY_KILLS", "NBS_MEMORY_SEED", "NBS_HOST_CUTS", "NBS_HOST_CUTS_SEED", "NBS_HOST_AGENTS", shareVariable, seedVariable}
 
 // sayHowToRepeat prints, for a test that has failed, the command that runs it alone.
 func sayHowToRepeat(t testing.TB) {
