@@ -13,9 +13,8 @@ func TestSecondInterruptEndsTheVerb(t *testing.T) {
 	m := standIn(t, "refuse-term")
 	m.OK("spawn", "alpha")
 	stop := m.Begin("stop", "alpha") // which gives claude seconds to leave
-	m.WaitFor("it is written down", func() (bool, string) {
-		s := m.Session("alpha")
-		return s.Desired == "stopped", s.Desired
+	m.WaitFor("it is written down", func() (bool, string) { // read here: a command may take as long as stop
+		return m.Record("alpha")["desired"] == "stopped", m.RecordText("alpha")
 	})
 	m.Kill(stop.Process.Pid, syscall.SIGINT)
 	m.WaitFor("the verb has ended", func() (bool, string) {
