@@ -35,23 +35,6 @@ type conn struct {
 	last    uint32
 }
 
-// exchange is a request on its way. It outlives a connection.
-type exchange struct {
-	question
-
-	stdin          io.ReadSeeker // nil: none
-	stdout, stderr io.Writer
-	printed        error // the first failure to write what has come
-	answered       chan answer
-}
-
-// print writes what has come. A failure does not end the command, which cannot know of it.
-func (x *exchange) print(to io.Writer, text []byte) {
-	if _, err := to.Write(text); err != nil && x.printed == nil {
-		x.printed = err
-	}
-}
-
 // dial starts ssh and waits until the host has greeted. log gets what ssh writes to stderr. A host that is silent for too
 // long is left. Errors: those of [unreachable]; Unfit if the programs cannot speak with each other.
 func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration) (*conn, error) {
@@ -79,9 +62,6 @@ func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration
 	select {
 	case <-ctx.Done():
 		c.close()
-		if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			return nil, fail.Errorf(fail.Interrupted, "interrupted before %s was reached", h.Name)
-		}
 		return nil, unreachableFor(TimedOut, h, "")
 	case err = <-greeted:
 	}
@@ -90,10 +70,13 @@ func dial(ctx context.Context, h host.Host, log io.Writer, silence time.Duration
 		err = fail.Errorf(fail.Unfit, "%s has nbs-worker %s, which this one cannot speak with", h.Name, c.hi.Version).
 			Hint("nbs-worker host add %s %s --install", h.Name, h.Destination)
 	}
-	if err == nil && c.hi.Beats {
+	if err != nil {
+		return nil, err
+	}
+	if c.hi.Beats {
 		go c.keepAlive(context.WithoutCancel(ctx), heard, silence)
 	}
-	return c, err
+	return c, nil
 }
 
 // keepAlive sends beats, and ends the connection if the host sends none, or takes nothing.
@@ -178,12 +161,8 @@ func (c *conn) take(f frame) error {
 		return nil // its user has left
 	}
 	switch f.kind {
-	case stdout:
-		x.OutAt += int64(len(f.text))
-		x.print(x.stdout, f.text)
-	case stderr:
-		x.ErrAt += int64(len(f.text))
-		x.print(x.stderr, f.text)
+	case stdout, stderr:
+		x.print(f.kind, f.text)
 	case ended:
 		var a answer
 		if err := json.Unmarshal(f.text, &a); err != nil {
@@ -234,6 +213,7 @@ func (c *conn) do(ctx, hurry context.Context, x *exchange) (answer, error) {
 			}
 		case <-hurry.Done():
 			c.drop(stream)
+			x.leave()
 			select {
 			case <-sent:
 			default:

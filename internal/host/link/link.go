@@ -7,7 +7,6 @@
 package link
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -60,21 +59,9 @@ type Link struct {
 	Log    io.Writer    // gets what ssh writes to stderr
 	Tell   func(string) // is told what a request waits for when that takes long; nil: no one
 
-	mu   sync.Mutex
-	conn *conn
-}
-
-// Close ends the connection. What was begun at the host goes on.
-func (l *Link) Close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil {
-		l.conn.close()
-		l.conn = nil
-	}
-	if log, is := l.Log.(io.Closer); is {
-		_ = log.Close()
-	}
+	mu      sync.Mutex
+	conn    *conn
+	attempt *attempt // nil: it does not connect now
 }
 
 // Run has a request done and returns its exit code. A cancelled context interrupts the command there. Errors: those of
@@ -86,7 +73,7 @@ func (l *Link) Run(ctx context.Context, r Request, s Streams) (code int, err err
 // RunWithin is Run with limits of its own.
 func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Streams) (code int, err error) {
 	r.Input = s.In != nil
-	x := &exchange{question: question{Request: r}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1)}
+	x := newExchange(r, s)
 	hurry, leave := hurried(ctx, limits.Parting)
 	defer leave()
 	arrived := Later(l.Tell, "waiting for "+l.Host.Name)
@@ -111,7 +98,7 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 			if a, err = c.do(ctx, hurry, x); err == nil {
 				return l.result(a, x.printed)
 			}
-			if x.OutAt+x.ErrAt > had || time.Since(began)-c.wasted() > limits.Contact {
+			if hurry.Err() == nil && x.OutAt+x.ErrAt > had || time.Since(began)-c.wasted() > limits.Contact {
 				wait.reached()
 			}
 		}
@@ -125,12 +112,6 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 			l.Tell("the connection to " + l.Host.Name + " was cut; connecting again")
 		}
 	}
-}
-
-// Reach connects. Errors: those of an unreachable host.
-func (l *Link) Reach(ctx context.Context) error {
-	_, err := l.connected(ctx)
-	return err
 }
 
 // Later tells a text, unless it is stopped within two seconds. When stop has returned, nothing is told.
@@ -158,29 +139,6 @@ func hurried(ctx context.Context, after time.Duration) (context.Context, context
 		time.AfterFunc(after, func() { leave(context.Cause(ctx)) })
 	})
 	return hurry, func() { stop(); leave(nil) }
-}
-
-// connected returns the connection, a new one if the last has ended.
-func (l *Link) connected(ctx context.Context) (*conn, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil {
-		select {
-		case <-l.conn.ended:
-			l.conn = nil
-		default:
-			return l.conn, nil
-		}
-	}
-	const greeting = 2 * time.Minute // a network that takes seconds each way is slow, and not dead
-	ctx, leave := context.WithTimeout(ctx, greeting)
-	defer leave()
-	c, err := dial(ctx, l.Host, l.Log, cmp.Or(l.Limits.Silence, silence))
-	if err != nil {
-		return nil, err
-	}
-	l.conn = c
-	return c, nil
 }
 
 // result returns the exit code of an answer. printed is why what came could not be written.

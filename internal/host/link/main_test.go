@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +48,7 @@ func withSSH(m *testing.M) int {
 for word; do destination=$last; last=$word; done
 if test -e "$destination/refused"; then echo "$destination: Permission denied (publickey)." >&2; exit 255; fi
 if test -e "$destination/down"; then echo "ssh: connect to host x port 22: Connection refused" >&2; exit 255; fi
+if test -e "$destination/slow-refusal"; then printf . >> "$destination/attempts"; cat "$destination/gate"; echo "Permission denied (publickey)." >&2; exit 255; fi
 if test -e "$destination/stuck"; then NBS_TEST_ROLE=stuck exec ` + self + `; fi
 if test -e "$destination/mute"; then sleep 300 & echo $! > "$destination/child"; echo > "$destination/gate"; wait; fi
 if test -e "$destination/bare"; then echo "env: nbs-worker: Datei oder Verzeichnis nicht gefunden" >&2; exit 127; fi
@@ -158,6 +160,24 @@ func (f *far) ran() int {
 		rig.Must(f.t, err)
 	}
 	return len(text)
+}
+
+// read returns what a file of the host has.
+func (f *far) read(file string) string {
+	text, err := os.ReadFile(filepath.Join(f.state, file))
+	rig.Must(f.t, err)
+	return string(text)
+}
+
+// untilWaiting returns when this many requests wait for a connection.
+func (f *far) untilWaiting(requests int) {
+	for waiting := 0; waiting < requests; runtime.Gosched() {
+		f.Link.mu.Lock()
+		if f.attempt != nil {
+			waiting = f.attempt.waiters
+		}
+		f.Link.mu.Unlock()
+	}
 }
 
 // open opens the gate of a command.
