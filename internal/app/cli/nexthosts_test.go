@@ -25,6 +25,7 @@ func withProjects(t *testing.T, folders map[string]string) (dir string) {
 		"ssh": `#!/bin/sh
 for word; do destination=$last; last=$word; done
 if test "$destination" = of-down; then echo "ssh: connect to host x port 22: Connection refused" >&2; exit 255; fi
+if test -e ` + dir + `/$destination-refuses; then echo > ` + dir + `/refused; echo "Permission denied (publickey)." >&2; exit 255; fi
 if test "$1" = -t; then echo "$last" >> ` + dir + `/visits; exit 8; fi
 exec sh -c "$last"
 `,

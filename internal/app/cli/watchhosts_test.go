@@ -74,3 +74,36 @@ func TestWatchOfAllHosts(t *testing.T) {
 	run("watch", "--hosts", "--policy", dir+"/none").want(t, fail.NotFound, "there is no policy")
 	run("watch", "--host=build1").want(t, fail.BadInput, "cannot be run at a host from here")
 }
+
+// A watch goes on without a restart when its user has mended a login, and when there is another host.
+func TestWatchTakesUpWhatItsUserChanges(t *testing.T) {
+	dir := withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("alpha"))})
+	other := newProject(t, uitest.Record("bob"))
+	t.Chdir(t.TempDir())
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_STATE_HOME", rig.MemoryDir(t))
+	refuses, refused := filepath.Join(dir, "of-build1-refuses"), filepath.Join(dir, "refused")
+	rig.Must(t, os.WriteFile(refuses, nil, 0o600))
+	rig.Must(t, syscall.Mkfifo(refused, 0o600))
+	go func() {
+		_, err := os.ReadFile(refused)
+		rig.Check(t, err == nil && os.Remove(refuses) == nil, "the login is not mended: %v", err)
+		rig.Check(t, os.Mkdir(filepath.Join(home, ".ssh"), 0o700) == nil, "no folder for ssh")
+		rig.Check(t, os.WriteFile(filepath.Join(home, ".ssh", "config"), nil, 0o600) == nil, "no configuration of ssh")
+	}()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	out := &seen{at: "\talpha@build1\tdown\t"}
+	out.then = func() {
+		out.at, out.then = "\tbob@build2\tdown\t", leave
+		hosts := filepath.Join(dir, "config", "nbs-worker", "hosts.yaml")
+		text, err := os.ReadFile(hosts)
+		text = append(text, "  build2:\n    destination: of-build2\n    folder: "+other+"\n"...)
+		rig.Check(t, err == nil && os.WriteFile(hosts+".new", text, 0o600) == nil && os.Rename(hosts+".new", hosts) == nil, "%v", err)
+	}
+	said := &seen{at: "\x00"}
+	code := execute(ctx, []string{"watch", "--hosts"}, ui.Streams{In: strings.NewReader(""), Out: out, Err: said})
+	rig.Equal(t, code, int(fail.Interrupted), "its exit code; it said %s", said.text)
+	rig.Equal(t, strings.Count(out.text, "\n"), 2, "lines: %s", out.text)
+}

@@ -3,6 +3,8 @@
 package farwatch
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,11 +16,35 @@ import (
 // Grace is how long a host may not answer before that is told: a laptop that wakes up connects again.
 const Grace = time.Minute
 
+// A host that refuses a login, or that something else is wrong with which does not pass, is asked again in an hour: asking
+// often would be taken for an attack.
+const again = time.Hour
+
+// stuck is what is said of such a host.
+const stuck = " (asked again in an hour, or when hosts.yaml or ~/.ssh changes)"
+
 // Known is what was told. It outlasts a watch.
 type Known struct {
 	watch.State
 	Lost  map[string]*Loss `json:"lost,omitempty"`  // by host
 	Needs map[string]Need  `json:"needs,omitempty"` // by agent and host
+
+	asked time.Time // when the hosts that are stuck were asked; zero: none is
+}
+
+// Only forgets all hosts but these.
+func (k *Known) Only(hosts []string) {
+	maps.DeleteFunc(k.Lost, func(host string, _ *Loss) bool { return !slices.Contains(hosts, host) })
+	maps.DeleteFunc(k.Needs, func(_ string, need Need) bool { return !slices.Contains(hosts, need.Host) })
+}
+
+// AsksAgain reports whether it is time to ask the hosts that are stuck, and notes it.
+func (k *Known) AsksAgain(now time.Time) bool {
+	if k.asked.IsZero() || now.Sub(k.asked) < again {
+		return false
+	}
+	k.asked = now
+	return true
 }
 
 // Loss is a host that does not answer.
@@ -36,6 +62,7 @@ type Need struct {
 
 // Learn returns what is to be told of a sight of all hosts.
 func (k *Known) Learn(sight *dash.Sight, now time.Time) (news []watch.Notice) {
+	k.noteStuck(sight, now)
 	answers := map[string]bool{}
 	for _, place := range sight.Places {
 		answers[place.Host] = !place.Coming && place.Trouble == ""
@@ -68,10 +95,19 @@ func (k *Known) Learn(sight *dash.Sight, now time.Time) (news []watch.Notice) {
 	return news
 }
 
+// noteStuck notes since when a host is stuck.
+func (k *Known) noteStuck(sight *dash.Sight, now time.Time) {
+	if !slices.ContainsFunc(sight.Places, func(p dash.Place) bool { return strings.HasSuffix(p.Trouble, dash.ByHand) }) {
+		k.asked = time.Time{}
+	} else if k.asked.IsZero() {
+		k.asked = now
+	}
+}
+
 // learnPlace returns what is to be told of a host; nil: nothing.
 func (k *Known) learnPlace(place dash.Place, now time.Time) *watch.Notice {
 	loss := k.Lost[place.Host]
-	notice := watch.Notice{At: now.UTC().Truncate(time.Second), Host: place.Host, Detail: strings.TrimSuffix(place.Trouble, dash.ByHand)}
+	notice := watch.Notice{At: now.UTC().Truncate(time.Second), Host: place.Host, Detail: strings.Replace(place.Trouble, dash.ByHand, stuck, 1)}
 	switch {
 	case place.Trouble == "" && loss == nil:
 		return nil
@@ -117,6 +153,9 @@ func (k *Known) isNew(name string, row *dash.Row) bool {
 
 // Due returns when something is to be told without a change; zero: never.
 func (k *Known) Due() (first time.Time) {
+	if !k.asked.IsZero() {
+		first = k.asked.Add(again)
+	}
 	for _, loss := range k.Lost {
 		if at := loss.Since.Add(Grace); !loss.Told && (first.IsZero() || at.Before(first)) {
 			first = at

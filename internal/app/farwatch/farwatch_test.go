@@ -64,3 +64,22 @@ func TestWhatIsTold(t *testing.T) {
 		rig.Must(t, json.Unmarshal(text, &known))
 	}
 }
+
+// A host that refuses the login is asked again in an hour, and not in a loop.
+func TestAHostThatRefusesIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	var known Known
+	refused := sight(dash.Unreachable + ": it does not let you in" + dash.ByHand)
+	rig.Equal(t, len(known.Learn(refused, noon)), 0, "things told at once")
+	var told []string
+	for _, notice := range known.Learn(refused, noon.Add(Grace)) {
+		told = append(told, notice.Detail)
+	}
+	rig.Equal(t, strings.Join(told, "\n"), "unreachable: it does not let you in (asked again in an hour, or when hosts.yaml or ~/.ssh changes)", "what is told")
+	rig.Check(t, !known.AsksAgain(noon.Add(59*time.Minute)), "it is asked again within the hour")
+	rig.Equal(t, known.Due(), noon.Add(time.Hour), "when it is asked again")
+	rig.Check(t, known.AsksAgain(noon.Add(time.Hour)), "it is not asked again")
+	rig.Check(t, !known.AsksAgain(noon.Add(61*time.Minute)), "it is asked twice")
+	known.Learn(sight(""), noon.Add(2*time.Hour))
+	rig.Check(t, known.Due().IsZero() && !known.AsksAgain(noon.Add(9*time.Hour)), "a host that answers is asked again")
+}

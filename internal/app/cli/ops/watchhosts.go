@@ -27,6 +27,11 @@ import (
 type hostsWatch struct {
 	*ui.Factory
 
+	home   trust.Home
+	policy watch.Policy
+	hosts  host.Hosts
+	file   host.File
+	files  *hostFiles
 	fleet  *dash.Fleet
 	notify *watch.Notify // nil: nothing is sent
 	told   *views.Told
@@ -43,44 +48,76 @@ func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
 	if err != nil {
 		return err
 	}
-	known, err := host.Load(os.Environ())
-	if err == nil && len(known) == 0 {
+	w := &hostsWatch{Factory: f, policy: policy, notify: policy.Notify}
+	if w.file, err = host.FileOf(os.Environ()); err != nil {
+		return err
+	}
+	if w.files, err = watchHostFiles(ctx, w.file); err != nil {
+		return err
+	}
+	w.hosts, err = w.file.Load()
+	if err == nil && len(w.hosts) == 0 {
 		err = fail.Errorf(fail.NotFound, "you have no hosts").Hint("to add one: nbs-worker host add NAME DESTINATION")
 	}
 	if err != nil {
 		return err
 	}
-	home, err := trust.HomeOf(os.Environ())
-	if err != nil {
+	if w.home, err = trust.HomeOf(os.Environ()); err != nil {
 		return err
 	}
-	told, err := views.TakeTold(home)
-	if err != nil {
+	if w.told, err = views.TakeTold(w.home); err != nil {
 		return err
 	}
-	defer told.Close()
-	w := &hostsWatch{Factory: f, notify: policy.Notify, told: told}
-	if err := told.Load(&w.known); err != nil {
+	defer w.told.Close()
+	if err := w.told.Load(&w.known); err != nil {
 		return err
 	}
 	maps.DeleteFunc(w.known.Lost, func(_ string, loss *farwatch.Loss) bool { return !loss.Told }) // an earlier run's minute is not this one's
-	words := dash.Words{Pull: func(*agent.PullRequest) string { return "" }, Limits: func(*agent.Limits, time.Time) string { return "" }}
-	hosts, err := dash.Reach(home, known, false, words)
-	if err != nil {
+	if err := w.reach(ctx); err != nil {
 		return err
 	}
-	team, err := dash.Follow(nil, policy.Bands, words)
-	if err != nil {
-		return err
-	}
-	w.fleet = dash.FollowHosts(ctx, team, hosts)
-	defer w.fleet.Close()
+	defer func() { w.fleet.Close() }()
 	outliveReader()
 	if err := notify.Ready(); err != nil {
 		return fmt.Errorf("tell the service manager: %w", err)
 	}
 	f.Note("watching your hosts; what their agents need is printed here")
 	return w.run(ctx)
+}
+
+// reach follows the hosts, by connections of their own. What was told of other hosts is forgotten.
+func (w *hostsWatch) reach(ctx context.Context) error {
+	words := dash.Words{Pull: func(*agent.PullRequest) string { return "" }, Limits: func(*agent.Limits, time.Time) string { return "" }}
+	hosts, err := dash.Reach(w.home, w.hosts, false, words)
+	if err != nil {
+		return err
+	}
+	team, err := dash.Follow(nil, w.policy.Bands, words)
+	if err != nil {
+		return err
+	}
+	if len(w.hosts) > 0 { // an editor may be writing the file
+		w.known.Only(agent.Mapped(w.hosts, func(h host.Host) string { return h.Name }))
+	}
+	w.fleet = dash.FollowHosts(ctx, team, hosts)
+	return nil
+}
+
+// reread follows the hosts as the user's files have them now. A mistake in hosts.yaml is told, and changes nothing.
+func (w *hostsWatch) reread(ctx context.Context) error {
+	hosts, err := w.file.Load()
+	switch {
+	case err != nil:
+		w.Say("the hosts stay as they were: %s", err)
+	case !slices.Equal(hosts, w.hosts):
+		w.fleet.Close()
+		w.hosts = hosts
+		return w.reach(ctx)
+	}
+	if w.files.sshChanged() {
+		w.fleet.Again()
+	}
+	return nil
 }
 
 // hostsPolicy returns the policy of a file. Only its notify counts here.
@@ -113,6 +150,9 @@ func (w *hostsWatch) run(ctx context.Context) error {
 			return err
 		}
 		w.learn(&sight)
+		if w.known.AsksAgain(w.Now()) {
+			w.fleet.Again()
+		}
 		for w.notify != nil && w.sender.One(ctx, &teller{Program: w.notify.Program}, w.notify.PerHour, &w.known.State, w.failed) {
 			w.save()
 		}
@@ -138,20 +178,30 @@ func (w *hostsWatch) save() { _ = w.told.Save(w.known) }
 
 // sleep returns when something may have changed, or is due.
 func (w *hostsWatch) sleep(ctx context.Context) error {
-	limited, leave := ctx, context.CancelFunc(func() {})
+	limited, leave := context.WithCancel(ctx)
+	defer leave()
 	due := w.known.Due()
 	if next := w.sender.Next; w.notify != nil && len(w.known.Pending) > 0 && (due.IsZero() || next.Before(due)) {
 		due = next
 	}
+	var over <-chan time.Time
 	if !due.IsZero() {
-		limited, leave = context.WithTimeout(ctx, time.Until(due))
+		over = time.After(time.Until(due))
 	}
-	defer leave()
-	err := w.fleet.Await(limited)
-	if ctx.Err() == nil && limited.Err() != nil {
-		return nil
+	came := make(chan error, 1)
+	go func() { came <- w.fleet.Await(limited) }()
+	select {
+	case err := <-came:
+		return cmp.Or(ctx.Err(), err)
+	case <-over:
+		leave()
+		<-came
+		return ctx.Err()
+	case <-w.files.changed:
+		leave()
+		<-came
+		return cmp.Or(ctx.Err(), w.reread(ctx))
 	}
-	return cmp.Or(ctx.Err(), err)
 }
 
 func (w *hostsWatch) failed(notice *watch.Notice, err error) {
