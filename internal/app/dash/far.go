@@ -19,6 +19,8 @@ type Far interface {
 	Run(ctx context.Context, out, errOut io.Writer, args ...string) (code int, err error)
 	// Do runs a command line that changes something: once, whatever becomes of the connection. said is what it prints.
 	Do(ctx context.Context, args ...string) (said string, code int, err error)
+	// Heard returns when the host gave the last sign of life.
+	Heard() time.Time
 	Close()
 }
 
@@ -173,7 +175,9 @@ func (f *feed) read(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-clock.C:
-			f.stillTrue(now)
+			if f.stillTrue(f.Far.Heard(), now) {
+				f.tell()
+			}
 		case <-f.due:
 			if f.wantsAll() {
 				_ = f.readAll(ctx) // the stream ends too if the host is lost

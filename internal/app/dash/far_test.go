@@ -35,6 +35,8 @@ func newDistant() *distant {
 
 func (d *distant) Close() {}
 
+func (d *distant) Heard() time.Time { return time.Now() }
+
 // Do does what the host has a print for.
 func (d *distant) Do(ctx context.Context, args ...string) (said string, code int, err error) {
 	var out, errOut strings.Builder

@@ -35,6 +35,7 @@ type farRows struct {
 	trouble  string
 	asOf     time.Time // the rows were true
 	coming   bool      // the host has not answered yet, and has not failed to
+	silent   bool      // it has given no sign of life for a while
 }
 
 // farRow is a row, and the JSON that it was made of.
@@ -86,7 +87,7 @@ func (r *farRows) replace(text []byte, at time.Time) error {
 	for _, one := range append(listed, agent.Mapped(r.meantime, func(line []byte) json.RawMessage { return line })...) {
 		r.set(one, at)
 	}
-	r.trouble, r.asOf, r.coming = "", at, false
+	r.trouble, r.asOf, r.coming, r.silent = "", at, false, false
 	return nil
 }
 
@@ -99,7 +100,7 @@ func (r *farRows) take(line []byte, at time.Time) {
 		r.meantime = append(r.meantime, line)
 	}
 	r.set(line, at)
-	r.asOf = at
+	r.asOf, r.silent = at, false
 }
 
 // set takes a row. It ignores a row that cannot be read.
@@ -219,7 +220,7 @@ const ByHand = " (t asks again)"
 func (r *farRows) lose(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.coming = false
+	r.coming, r.silent = false, false
 	if un, is := errors.AsType[*link.Unreachable](err); is {
 		r.trouble = Unreachable + ": " + un.Words()
 	} else if errors.Is(err, context.DeadlineExceeded) {
@@ -232,17 +233,21 @@ func (r *farRows) lose(err error) {
 	}
 }
 
-// ageing is how often it is noted that the rows are still true.
+// ageing is how often it is asked whether the rows are still true.
 const ageing = 10 * time.Second
 
-// stillTrue notes that the stream is there. After a sleep of this machine that is not known.
-func (r *farRows) stillTrue(now time.Time) {
-	const slept = 3 * ageing
+// stillTrue takes when the host gave its last sign of life, up to which the rows are true, and reports whether the user should
+// see it: the host is silent, or was.
+func (r *farRows) stillTrue(heard, now time.Time) (tell bool) {
+	const beatMissed = 2 * ageing
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Round(0).Sub(r.asOf) < slept { // by the clock on the wall, which goes on in a sleep
-		r.asOf = now
+	if heard.After(r.asOf) {
+		r.asOf = heard
 	}
+	was := r.silent
+	r.silent = now.Round(0).Sub(r.asOf) > beatMissed // by the clock on the wall, which goes on in a sleep
+	return r.silent || was
 }
 
 // shown returns the rows, and whether they are true.
@@ -261,6 +266,9 @@ func (r *farRows) shown() (rows []Row, place Place) {
 		rows = append(rows, row)
 	}
 	place = Place{Host: r.host, Trouble: r.trouble, AsOf: r.asOf, Coming: r.coming}
+	if r.silent {
+		place.Trouble = cmp.Or(place.Trouble, Silent)
+	}
 	if limits != nil {
 		place.Limits = harmless(r.words.Limits(limits, time.Now()))
 	}

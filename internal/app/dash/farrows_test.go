@@ -80,14 +80,28 @@ func TestTheAgeOfRows(t *testing.T) {
 	t.Parallel()
 	rows := newFarRows("build1", Words{Pull: noPull})
 	rig.Must(t, rows.replace([]byte("["+bobIdle+"]"), noon))
-	for _, step := range []struct{ now, asOf time.Duration }{{10 * time.Second, 10 * time.Second}, {20 * time.Second, 20 * time.Second}, {time.Hour, 20 * time.Second}} {
-		rows.stillTrue(noon.Add(step.now))
+	for _, step := range []struct {
+		now, heard, asOf time.Duration
+		trouble          string
+		told             bool
+	}{
+		{10 * time.Second, 0, 0, "", false},
+		{20 * time.Second, 15 * time.Second, 15 * time.Second, "", false},
+		{30 * time.Second, 15 * time.Second, 15 * time.Second, "", false},
+		{40 * time.Second, 15 * time.Second, 15 * time.Second, "silent", true},
+		{50 * time.Second, 15 * time.Second, 15 * time.Second, "silent", true},
+		{60 * time.Second, 58 * time.Second, 58 * time.Second, "", true},
+		{70 * time.Second, 58 * time.Second, 58 * time.Second, "", false},
+		{time.Hour, 58 * time.Second, 58 * time.Second, "silent", true},
+	} {
+		told := rows.stillTrue(noon.Add(step.heard), noon.Add(step.now))
 		_, place := rows.shown()
-		rig.Equal(t, place.AsOf.Sub(noon), step.asOf, "the age at %s", step.now)
+		rig.Equal(t, place.AsOf.Sub(noon), step.asOf, "when they were true, at %s", step.now)
+		rig.Check(t, place.Trouble == step.trouble && told == step.told, "at %s: %q, told %t", step.now, place.Trouble, told)
 	}
 	rows.take([]byte(bobIdle), noon.Add(2*time.Hour))
 	_, place := rows.shown()
-	rig.Equal(t, place.AsOf, noon.Add(2*time.Hour), "after a line")
+	rig.Check(t, place.AsOf.Equal(noon.Add(2*time.Hour)) && place.Trouble == "", "after a line: %+v", place)
 }
 
 // Requests are asked for in the projects of agents that wait, and those of others are forgotten.

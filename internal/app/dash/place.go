@@ -10,6 +10,9 @@ import (
 // Unreachable begins the trouble of a place that does not answer.
 const Unreachable = "unreachable"
 
+// Silent is the trouble of a place that is connected, and gives no sign of life.
+const Silent = "silent"
+
 // Place is a host, and whether its rows are true now.
 type Place struct {
 	Host    string

@@ -29,6 +29,7 @@ type conn struct {
 	ended chan struct{} // closed when the connection has ended
 	err   error         // why; to be read then
 	quiet atomic.Int64  // nanoseconds in which the host sent or took nothing, so that the connection was ended
+	heard atomic.Int64  // when the host sent its last frame, by the wall clock, in nanoseconds
 
 	mu      sync.Mutex
 	streams map[uint32]*exchange
@@ -99,12 +100,14 @@ func (c *conn) read(from *bufio.Reader, greeted chan<- error) {
 	err := c.greet(from)
 	wasGreeted := err == nil
 	if wasGreeted {
+		c.heard.Store(time.Now().UnixNano())
 		c.said.clear() // what a shell says before it is no reason for what comes
 		greeted <- nil
 	}
 	for err == nil {
 		var f frame
 		if f, err = readFrame(from); err == nil {
+			c.heard.Store(time.Now().UnixNano())
 			err = c.take(f)
 		}
 	}

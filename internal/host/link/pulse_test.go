@@ -41,6 +41,30 @@ func TestAHostThatTakesNothing(t *testing.T) {
 	rig.Check(t, strings.Contains(err.Error(), "the command may go on there"), "%v", err)
 }
 
+// A host that greets and is stopped then gives no sign of life; one that lives gives them without a request.
+func TestSignsOfLife(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	rig.Check(t, f.Heard().IsZero(), "heard without a connection")
+	began := time.Now()
+	rig.Must(t, f.Reach(t.Context()))
+	first := f.Heard()
+	rig.Check(t, !first.Before(began.Round(0)), "heard at %s, began at %s", first, began)
+	_, err := f.Run(t.Context(), f.request(true, "say"), Streams{Out: &said{}, Err: &said{}})
+	rig.Must(t, err)
+	rig.Check(t, f.Heard().After(first), "its answer was not heard")
+
+	stuck := newFar(t)
+	stuck.become("stuck")
+	rig.Must(t, stuck.Reach(t.Context()))
+	first = stuck.Heard()
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	stuck.Limits.Parting = time.Millisecond
+	_, _ = stuck.Run(ctx, stuck.request(true, "say"), Streams{Out: &said{}, Err: &said{}})
+	rig.Equal(t, stuck.Heard(), first, "when a host was heard that is stopped")
+}
+
 // A host serves a client for as long as that sends beats, sends beats itself, and leaves one that has gone without a word.
 func TestAClientThatHasGone(t *testing.T) {
 	t.Parallel()

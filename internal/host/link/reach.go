@@ -25,6 +25,20 @@ func (l *Link) Reach(ctx context.Context) error {
 	return err
 }
 
+// Heard returns when the host gave the last sign of life on the connection that is there, and the zero time without one. A
+// host of an older program gives none: it is taken to live.
+func (l *Link) Heard() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.conn == nil:
+		return time.Time{}
+	case !l.conn.hi.Beats:
+		return time.Now()
+	}
+	return time.Unix(0, l.conn.heard.Load())
+}
+
 // Close ends the connection. What was begun at the host goes on.
 func (l *Link) Close() {
 	l.mu.Lock()
