@@ -165,7 +165,9 @@ func (c *conn) take(f frame) error {
 	}
 	switch f.kind {
 	case stdout, stderr:
-		x.print(f.kind, f.text)
+		if at := x.print(f.kind, f.text); at != nil {
+			go func() { _ = c.out.sendJSON(got, f.stream, at) }() // what is lost is told with the next
+		}
 	case ended:
 		var a answer
 		if err := json.Unmarshal(f.text, &a); err != nil {
@@ -173,7 +175,7 @@ func (c *conn) take(f frame) error {
 		}
 		c.drop(f.stream)
 		x.answered <- a
-	case hello, ask, data, dataEnd, interrupt, beat: // not for an exchange
+	case hello, ask, data, dataEnd, interrupt, beat, got: // not for an exchange
 	}
 	return nil
 }

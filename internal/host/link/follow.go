@@ -30,6 +30,9 @@ func (c *session) follow(ctx context.Context, stream uint32, f *follower, q ques
 	}
 	defer f.stdout.Close()
 	defer f.stderr.Close()
+	if err := errors.Join(job.HasFrom(f.stdout, q.OutAt), job.HasFrom(f.stderr, q.ErrAt)); err != nil {
+		return answer{}, err
+	}
 	_, err = f.stdout.Seek(q.OutAt, io.SeekStart)
 	_, other := f.stderr.Seek(q.ErrAt, io.SeekStart)
 	if err := errors.Join(err, other); err != nil {

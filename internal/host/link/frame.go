@@ -30,6 +30,7 @@ const (
 	stderr                    // host: bytes
 	ended                     // host: an answer, as JSON; the last frame of a stream
 	beat                      // both, from time to time: the sender lives
+	got                       // client: a position, as JSON; an older host ignores it
 )
 
 // hi is what a host says of itself.
@@ -39,12 +40,16 @@ type hi struct {
 	Beats    bool   `json:"beats"`
 }
 
+// position says how much of the output the client has.
+type position struct {
+	OutAt int64 `json:"out_at"` // bytes of stdout
+	ErrAt int64 `json:"err_at"`
+}
+
 // question asks for a request to be done, or for what became of it.
 type question struct {
 	Request
-
-	OutAt int64 `json:"out_at"` // bytes of stdout that the client has
-	ErrAt int64 `json:"err_at"`
+	position
 }
 
 // answer says how a request ended.

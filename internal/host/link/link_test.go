@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
@@ -248,4 +249,33 @@ func TestAFateThatIsNotKnown(t *testing.T) {
 	job, err := hostJobs(f.state).Find(r.ID)
 	rig.Must(t, err)
 	rig.Must(t, job.AwaitEnd())
+}
+
+// What the client has of a stream takes no space at the host, is not sent again, and cannot be asked for again.
+func TestAStreamDoesNotFillTheHost(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	r := f.request(false, "pour")
+	out := &said{at: "poured\n", then: func() {
+		spool := filepath.Join(f.state, "nbs-worker", "jobs", r.ID, "out")
+		for space(t, spool) > 2*toldAfter {
+			time.Sleep(time.Millisecond)
+		}
+		f.cut()
+		f.open()
+	}}
+	code, err := f.Run(t.Context(), r, Streams{Out: out, Err: &said{}})
+	rig.Must(t, err)
+	rig.Equal(t, code, 0, "its exit code")
+	rig.Check(t, out.String() == poured+"poured\nlast\n", "%d bytes of %d", len(out.String()), len(poured)+len("poured\nlast\n"))
+	_, err = f.Run(t.Context(), r, Streams{Out: &said{}, Err: &said{}})
+	rig.Check(t, err != nil && strings.HasSuffix(err.Error(), "the output of request "+r.ID+" was read, and is gone"), "%v", err)
+}
+
+// space returns how many bytes a file takes.
+func space(t *testing.T, path string) int64 {
+	t.Helper()
+	var info syscall.Stat_t
+	rig.Must(t, syscall.Stat(path, &info))
+	return info.Blocks * 512
 }

@@ -99,7 +99,7 @@ func playJob(id string) int {
 	defer stop()
 	const quicker = 600
 	if !job.Keep {
-		ctx = job.WhileRead(ctx, job.Patience()/quicker)
+		ctx = job.WhileRead(ctx, job.Patience()/quicker, jobs.SpoolLimit)
 	}
 	code := playCommand(ctx, state, job.Args)
 	if err := finish(code); err != nil {
@@ -127,6 +127,11 @@ func playCommand(ctx context.Context, state string, args []string) (code int) {
 		fmt.Println("first")
 		_, _ = os.ReadFile(filepath.Join(state, "gate")) // a FIFO
 		fmt.Println("second")
+	case "pour": // the last line when the test opens the gate
+		fmt.Print(poured)
+		fmt.Println("poured")
+		_, _ = os.ReadFile(filepath.Join(state, "gate"))
+		fmt.Println("last")
 	case "stay":
 		fmt.Println("staying")
 		<-ctx.Done()
@@ -135,6 +140,9 @@ func playCommand(ctx context.Context, state string, args []string) (code int) {
 	}
 	return 0
 }
+
+// poured is much output.
+var poured = strings.Repeat("0123456789abcdef", 6<<16)
 
 // far is a host of the tests.
 type far struct {

@@ -131,6 +131,11 @@ func (c *session) take(ctx context.Context, f frame) error {
 		if job, is := c.jobs.Load(f.stream); is {
 			c.interrupt(job.(*jobs.Job))
 		}
+	case got:
+		var at position
+		if job, is := c.jobs.Load(f.stream); is && json.Unmarshal(f.text, &at) == nil {
+			_ = job.(*jobs.Job).Free(at.OutAt, at.ErrAt) // it takes space for longer
+		}
 	case beat:
 		c.beats.Do(func() { go c.watch(ctx) })
 	case hello, stdout, stderr, ended: // not from a client

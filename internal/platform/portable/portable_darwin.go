@@ -47,6 +47,9 @@ func RenameNew(dir int, from string, toDir int, to string) error {
 // CloneFile makes a new file share the blocks of another one: macOS clones only to a name that is free.
 func CloneFile(_, _ *os.File) error { return errors.ErrUnsupported }
 
+// FreeBeginning is not done on macOS.
+func FreeBeginning(_ *os.File, _ int64) error { return errors.ErrUnsupported }
+
 // SetModified sets the time at which an open file was modified, in microseconds, and that of its last use.
 func SetModified(f *os.File, at time.Time) error {
 	when := unix.NsecToTimeval(at.UnixNano())

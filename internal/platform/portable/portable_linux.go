@@ -34,6 +34,16 @@ func RenameNew(dir int, from string, toDir int, to string) error {
 // CloneFile makes a new file share the blocks of another one.
 func CloneFile(to, from *os.File) error { return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) }
 
+// FreeBeginning gives back the space of the first bytes of a file, which are zeros then. Its size stays. Errors:
+// [errors.ErrUnsupported] where the file system cannot.
+func FreeBeginning(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, size)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
 // SetModified sets the time at which an open file was modified, and leaves that of its last use.
 func SetModified(f *os.File, at time.Time) error {
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(at.UnixNano())}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -200,4 +201,33 @@ func TestAForgottenRequestDoesNotRunAgain(t *testing.T) {
 	job.is(t, Ended, 0)
 	_, err = job.Begin(t.Context(), agent.Identity{})
 	rig.Check(t, errors.Is(err, ErrBegun), "%v", err)
+}
+
+// A command that writes what is not read is ended, and one whose output is read is not.
+func TestOutputThatIsNotRead(t *testing.T) {
+	t.Parallel()
+	drawer := Of(trust.Home(t.TempDir()))
+	const limit, much = 4 << 20, 6 << 20
+	for _, reads := range []bool{true, false} {
+		job, err := drawer.Take(uuid.NewString(), Request{Args: []string{"list"}})
+		rig.Must(t, err)
+		streams, err := job.Streams()
+		rig.Must(t, err)
+		_, err = streams.Out.Write(make([]byte, much))
+		rig.Must(t, err)
+		if reads {
+			rig.Must(t, job.Free(much, 0))
+		}
+		release, err := job.Attend()
+		rig.Must(t, err)
+		ctx := job.WhileRead(t.Context(), time.Millisecond, limit)
+		if reads {
+			release()
+		} else {
+			defer release()
+		}
+		<-ctx.Done()
+		rig.Equal(t, strings.Contains(context.Cause(ctx).Error(), "it has printed more than 4.0 MiB that was not read"), !reads, "ended by %v: it was read: %t;", context.Cause(ctx), reads)
+		rig.Must(t, streams.Close())
+	}
 }

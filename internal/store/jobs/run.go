@@ -126,29 +126,3 @@ func (j *Job) Attend() (release func(), err error) {
 	}
 	return func() { _ = file.Close() }, nil
 }
-
-// WhileRead returns a context that ends if the job has had no reader for the patience.
-func (j *Job) WhileRead(parent context.Context, patience time.Duration) context.Context {
-	ctx, leave := context.WithCancel(parent)
-	go func() {
-		defer leave()
-		const looks = 4
-		look := time.NewTicker(patience / looks)
-		defer look.Stop()
-		for unread := 0; unread < looks; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-look.C:
-			}
-			free, err := j.tree.TryLock(reader)
-			if err != nil || free == nil {
-				unread = 0
-				continue
-			}
-			unread++
-			_ = free.Close()
-		}
-	}()
-	return ctx
-}

@@ -89,7 +89,7 @@ func runJob(ctx context.Context, f *ui.Factory, id string) error {
 // executeJob runs the command of a job in its project's folder, and returns its exit code.
 func executeJob(ctx context.Context, f *ui.Factory, job *jobs.Job) int {
 	if !job.Keep {
-		ctx = job.WhileRead(ctx, job.Patience())
+		ctx = job.WhileRead(ctx, job.Patience(), jobs.SpoolLimit)
 	}
 	home, err := os.UserHomeDir()
 	if err == nil {
@@ -106,5 +106,9 @@ func executeJob(ctx context.Context, f *ui.Factory, job *jobs.Job) int {
 	streams.Host, streams.Room, streams.Width, streams.Color = job.As, job.Room, job.Width, job.Color
 	streams.OutTTY = job.Width > 0
 	streams.ErrTTY = streams.OutTTY // a person reads there what is no result
-	return f.Execute(ctx, job.Args, streams)
+	code := f.Execute(ctx, job.Args, streams)
+	if why, is := errors.AsType[*fail.Error](context.Cause(ctx)); is && why.Kind == fail.Failed {
+		return f.Report(ui.Failed(why, job.Args[0]))
+	}
+	return code
 }
