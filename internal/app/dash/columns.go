@@ -37,6 +37,9 @@ func (m *Model) columns() []column {
 			column{name: "CONTEXT", of: func(_ *Model, r *Row) string { return r.context() }, width: 7, colour: bandColour},
 			column{name: "COST", of: func(_ *Model, r *Row) string { return r.cost() }, width: m.widest(6, 9, (*Row).cost)})
 	}
+	if width := m.jobWidth(); width > 0 {
+		all = append(all, column{name: "JOB", of: func(_ *Model, r *Row) string { return r.Job }, width: width})
+	}
 	if m.Width >= showsMachine {
 		all = append(all,
 			column{name: "MODEL", of: func(_ *Model, r *Row) string { return r.Model }, width: m.widest(6, 16, func(r *Row) string { return r.Model })},
@@ -77,6 +80,20 @@ func beside(columns []column, cells []string) string {
 		line.WriteString(cell + strings.Repeat(" ", c.width-ansi.StringWidth(cell)) + "  ")
 	}
 	return line.String()
+}
+
+// jobWidth returns the width of the jobs of Slurm: 0 if there are none, or no room.
+func (m *Model) jobWidth() int {
+	const running = len("123 RUNNING on n12") // why another one waits may be longer
+	most := running
+	if m.Width >= showsMachine {
+		most = 2 * running
+	}
+	width := m.widest(0, most, func(r *Row) string { return r.Job })
+	if width == 0 || m.Width < showsCost {
+		return 0
+	}
+	return max(width, len("JOB"))
 }
 
 func (r *Row) reason() string {

@@ -155,6 +155,7 @@ func (r *farRows) row(a *wire.Agent, at time.Time) Row {
 	case a.OwnWorktree != nil:
 		row.Branch = harmless(a.OwnWorktree.Branch)
 	}
+	row.Job = harmless(a.Job.Words())
 	if a.What != nil {
 		row.What = harmless(a.What.Text)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/journal"
@@ -94,7 +95,7 @@ func (p *project) look(ctx context.Context) error {
 	for i := range listed {
 		row := &listed[i]
 		p.last[row.Handle], p.rows[row.Handle] = row, p.row(row, judge.Row(row), askOf(open, row.Handle), judge.Now)
-		p.signs.Looked(row.Handle, row.Status)
+		p.signs.Looked(row.Handle, &row.Sight)
 	}
 	return p.readJournal()
 }
@@ -150,6 +151,7 @@ func (p *project) row(of *inspect.Row, need *attention.Need, ask *Ask, now time.
 		r.Branch = harmless(cmp.Or(tree.Branch, tree.Name))
 	}
 	r.Pull = harmless(p.words.Pull(of.Report.Pull))
+	r.Job = wire.NewJob(of.Job).Words()
 	r.What = harmless(what(of, need, ask))
 	return r
 }

@@ -58,6 +58,7 @@ type Row struct {
 	Ask    *Ask    // what y and N answer; nil: nothing
 	Branch string
 	Pull   string // its pull request: "#12 approved"
+	Job    string // of Slurm, in which it runs or waits, as list shows it; "": none
 	Usage  *Usage // at a host; nil: unknown
 }
 
@@ -143,7 +144,7 @@ func (r *Row) compareName(other *Row) int {
 
 // matches reports whether a row has the words of a filter.
 func (r *Row) matches(filter string) bool {
-	text := strings.ToLower(strings.Join([]string{string(r.Handle), r.State, r.Model, r.Branch, r.What, r.Project, r.Host}, " "))
+	text := strings.ToLower(strings.Join([]string{string(r.Handle), r.State, r.Model, r.Branch, r.What, r.Job, r.Project, r.Host}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
 			return false

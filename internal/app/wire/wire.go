@@ -9,10 +9,12 @@ package wire
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/slurm"
 	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
@@ -166,7 +168,7 @@ func NewAgent(row *inspect.Row, judge *attention.Judge) Agent {
 	out.State, out.Cause = sight.Status.Words()
 	out.Budget = newBudget(sight.Spending)
 	out.Limits, out.PullRequest, out.Worktree = newLimits(sight.Report.Limits, now), (*PullRequest)(sight.Report.Pull), (*Worktree)(sight.Report.Worktree)
-	out.Job = newJob(sight.Job)
+	out.Job = NewJob(sight.Job)
 	out.Question = newQuestion(string(sight.Dialog), sight.Asked)
 	if row.Tree != nil {
 		out.OwnWorktree = &OwnWorktree{row.Tree.Path, row.Tree.Branch, row.Tree.Gone, row.Tree.Changed}
@@ -194,7 +196,19 @@ type Job struct {
 	Reason string `json:"reason,omitempty"` // why it waits, in Slurm's words
 }
 
-func newJob(j *observe.Job) *Job {
+// Words says it in a few words: "12 RUNNING on n1"; "" for an agent that is in no job.
+func (j *Job) Words() string {
+	switch {
+	case j == nil:
+		return ""
+	case j.ID == "":
+		return j.State
+	}
+	return strings.TrimPrefix(slurm.Job{ID: j.ID, State: j.State, Node: j.Node, Reason: j.Reason}.String(), "job ")
+}
+
+// NewJob converts what Slurm says; nil stays nil.
+func NewJob(j *observe.Job) *Job {
 	switch {
 	case j == nil:
 		return nil

@@ -99,7 +99,7 @@ func lookAtNeeds(ctx context.Context, project *observe.Project, bands agent.Band
 	judge := attention.NewJudge(project, bands)
 	for i, need := range judge.Rows(rows) {
 		row := &rows[i]
-		signs.Looked(row.Handle, row.Status)
+		signs.Looked(row.Handle, &row.Sight)
 		now.Agents = append(now.Agents, AgentNeed{
 			Handle: row.Handle, Need: need, Looked: judge.Seen[row.Handle.Key()], Unknown: row.Status.State == agent.Unknown, State: row.Status.Word(),
 		})

@@ -50,10 +50,10 @@ type Sight struct {
 
 // Background returns how many tasks the last turn of a running agent has left running: shells, subagents.
 func (s *Sight) Background() int {
-	if !s.Status.SamePID {
-		return 0
+	if s.Status.SamePID || s.Status.Source == agent.FromHooks { // also on another node
+		return s.Report.Background
 	}
-	return s.Report.Background
+	return 0
 }
 
 // TmuxSession returns the name of the agent's tmux session. A person may have renamed the session of its start, or

@@ -99,11 +99,12 @@ func (s *Signs) Close() {
 
 // Looked tells the subscription what the caller's last look showed of an agent. If Claude's registry does not show its state, there is a
 // sign of it after 1, 2, 4 ... 30 seconds, until another look sees otherwise: a first-run dialog changes no file, nor
-// does a start that takes long.
+// does a start that takes long, nor a job of Slurm. What another machine writes into a shared folder is no event here.
 //
 //nolint:contextcheck,nolintlint // the clock runs until the subscription is closed; as fswatch.Watch.Process
-func (s *Signs) Looked(handle agent.Handle, status agent.Status) {
-	shown := status.State != agent.Starting && (!status.SamePID || status.Source == agent.FromRegistry)
+func (s *Signs) Looked(handle agent.Handle, sight *observe.Sight) {
+	status := &sight.Status
+	shown := status.State != agent.Starting && (!status.SamePID || status.Source == agent.FromRegistry) && sight.Job == nil
 	switch stop := s.clocks[handle.Key()]; {
 	case stop != nil && shown:
 		stop()

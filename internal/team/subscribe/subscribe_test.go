@@ -250,17 +250,21 @@ func TestSignsByTheClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Signs{rung: make(chan agent.Handle), clocks: map[string]context.CancelFunc{}}
-		starting := agent.Status{State: agent.Starting}
-		s.Looked("alpha", starting)
+		look := &observe.Sight{Status: agent.Status{State: agent.Starting}}
+		s.Looked("alpha", look)
 		var pauses []time.Duration
 		for range 7 {
 			before := time.Now()
 			<-s.rung
 			pauses = append(pauses, time.Since(before)/time.Second)
-			s.Looked("alpha", starting)
+			s.Looked("alpha", look)
 		}
 		rig.Check(t, slices.Equal(pauses, []time.Duration{1, 2, 4, 8, 16, 30, 30}), "%d", pauses)
-		s.Looked("alpha", agent.Status{State: agent.Idle, SamePID: true, Source: agent.FromRegistry})
+		s.Looked("alpha", &observe.Sight{Status: agent.Status{State: agent.Idle, SamePID: true, Source: agent.FromRegistry}})
+		rig.Check(t, len(s.clocks) == 0, "%d clocks", len(s.clocks)) // or the test would not end
+		s.Looked("alpha", &observe.Sight{Status: agent.Status{State: agent.Idle, Source: agent.FromHooks}, Job: &observe.Job{}})
+		<-s.rung
+		s.Looked("alpha", &observe.Sight{Status: agent.Status{State: agent.Dead}})
 		rig.Check(t, len(s.clocks) == 0, "%d clocks", len(s.clocks)) // or the test would not end
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
 )
 
 // look judges an agent that has changed.
@@ -20,7 +21,7 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 	if !a.stale {
 		return nil
 	}
-	a.stale = false
+	a.stale, a.sight = false, observe.Sight{}
 	r, err := w.inspector.Project.Store.Load(a.Handle)
 	switch {
 	case fail.KindOf(err) == fail.NotFound:
@@ -33,7 +34,8 @@ func (w *waiting) look(ctx context.Context, a *watched) error {
 		}
 	}
 	a.Met = conditions(w.For).holds(&a.Waited)
-	w.signs.Looked(a.Handle, a.Status)
+	a.sight.Status = a.Status
+	w.signs.Looked(a.Handle, &a.sight)
 	return nil
 }
 
@@ -61,11 +63,12 @@ func (w *waiting) judge(ctx context.Context, a *watched, r *agent.Record) error 
 		a.dismiss()
 		return nil
 	}
+	a.sight = view.Sight
 	a.Status, a.done, a.goesOn, a.Dialog, a.Asked = view.Status, view.Done, view.Background() > 0, view.Dialog, view.Asked
 	if a.gone() && w.inspector.Project.BeingStarted(r) {
 		a.Status = agent.Status{State: agent.Starting, Source: agent.FromRecord}
 	}
-	if !a.Status.Down() && w.inspector.Project.IsForeign(r) { // its signs do not come here
+	if !a.Status.Down() && view.Job == nil && w.inspector.Project.IsForeign(r) { // its signs do not come here, and no scheduler is asked
 		return w.inspector.Project.HintJob(fail.Errorf(fail.Failed, "%s cannot be waited for from here: it runs on host %s", r.Handle, human.Quote(r.Process.Host)), r, "wait")
 	}
 	if view.Status = a.Status; conditions(w.For).ask(untilNeeds) {

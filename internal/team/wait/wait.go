@@ -14,6 +14,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
+	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/subscribe"
 )
 
@@ -107,7 +108,8 @@ type waiting struct {
 // watched is one agent of a wait.
 type watched struct {
 	Waited
-	stale bool // it may have changed since the last look
+	stale bool          // it may have changed since the last look
+	sight observe.Sight // of the last look; zero: it was dismissed
 }
 
 func (w *waiting) run(ctx context.Context) error {

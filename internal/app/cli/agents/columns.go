@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/attention"
 	"nbs-worker/internal/team/inspect"
@@ -54,8 +55,8 @@ func listColumns(f *ui.Factory, rows []inspect.Row, o *listOptions, judge *atten
 	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return row.What() != nil }) {
 		all = append(all, column{"WHAT", whatCell})
 	}
-	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return jobWord(&row) != "" }) {
-		all = append(all, column{"JOB", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(jobWord(row)) }})
+	if slices.ContainsFunc(rows, func(row inspect.Row) bool { return row.Job != nil }) {
+		all = append(all, column{"JOB", func(_ *ui.Table, row *inspect.Row) ui.Cell { return ui.Text(wire.NewJob(row.Job).Words()) }})
 	}
 	always := len(all)
 	if o.usage {
@@ -92,14 +93,6 @@ func whatCell(_ *ui.Table, row *inspect.Row) ui.Cell {
 		return ui.Text(what.Text)
 	}
 	return ui.Text("")
-}
-
-// jobWord returns what Slurm says of the job of an agent; "" for one that is in none.
-func jobWord(row *inspect.Row) string {
-	if row.Job == nil {
-		return ""
-	}
-	return strings.TrimPrefix(row.Job.Word(), "job ")
 }
 
 // desiredCell returns the desired state of an agent that is in another state.

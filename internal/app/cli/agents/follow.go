@@ -83,7 +83,7 @@ func (w *followed) look(ctx context.Context) {
 	w.at = time.Now()
 	for p, signs := range w.signs {
 		for i := range p.Rows {
-			signs.Looked(p.Rows[i].Handle, p.Rows[i].Status)
+			signs.Looked(p.Rows[i].Handle, &p.Rows[i].Sight)
 		}
 	}
 }

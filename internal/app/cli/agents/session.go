@@ -97,7 +97,7 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 		{"State", stateLine(v.Status)},
 	}
 	if v.Job != nil {
-		lines = append(lines, ui.Line{"Slurm job", strings.TrimPrefix(v.Job.Word(), "job ")})
+		lines = append(lines, ui.Line{"Slurm job", wire.NewJob(v.Job).Words()})
 	}
 	if need := judge.Of(&v.Sight, v.Context); need != nil {
 		lines = append(lines, ui.Line{"Needs you", needLine(need, judge.Now)})
