@@ -22,7 +22,7 @@ var verbsAt = []string{
 	"spawn bob@build1", "send alice@build1 Hello.", "ask key@build1 Hello.", "approve alice@build1", "interrupt alice@build1", "set alice@build1 restart=no",
 	"stop alice@build1", "resume alice@build1", "recover alice@build1", "rename alice@build1 dora", "compact alice@build1", "pause --host build1",
 	"dismiss alice@build1 --yes", "outbox list --host build1", "memory on alice@build1", "schedule list --host build1",
-	"move alice@build1 --to here", "host check build1", "next --hosts --print", "list --hosts", "list --hosts --json",
+	"move alice@build1 --to here", "host check build1", "host enable build1 --yes", "host add build4 build1 --install --yes", "next --hosts --print", "list --hosts", "list --hosts --json",
 }
 
 // endAll runs command lines side by side. Each has to end by its own limits, and to say why.

@@ -75,9 +75,14 @@ func once(ctx context.Context, h host.Host, limit time.Duration, argv []string, 
 		return Answer{}, unreachable(h, said.String())
 	}
 	if err != nil {
-		return Answer{}, fail.Errorf(fail.Unfit, "run ssh: %w", err).Hint("install the client of OpenSSH, such as the package openssh-client")
+		return Answer{}, noSSH(err)
 	}
 	return Answer{Out: out.Bytes(), Said: said.String()}, nil
+}
+
+// noSSH is the error that ssh could not be run.
+func noSSH(err error) error {
+	return fail.Errorf(fail.Unfit, "run ssh: %w", err).Hint("install the client of OpenSSH, such as the package openssh-client")
 }
 
 // limited refuses more than a host may print.

@@ -22,10 +22,11 @@ func Command(h host.Host, words ...string) []string {
 	return argv(h, []string{"-T", "-o", "BatchMode=yes", "-o", "LogLevel=INFO"}, program(h, words))
 }
 
-// OnTerminal is Command on the user's terminal. The program there knows its host's name and folder, for its hints.
-func OnTerminal(h host.Host, words ...string) []string {
+// terminalCommand is Command on the user's terminal; what ssh says goes to the file log. The program there knows its host's
+// name and folder, for its hints.
+func terminalCommand(h host.Host, log string, words ...string) []string {
 	as := strings.TrimSpace(host.AsVariable + "=" + h.Name + " " + h.Folder)
-	return argv(h, []string{"-t", "-o", "BatchMode=yes"}, append([]string{as}, program(h, words)...))
+	return argv(h, []string{"-t", "-o", "BatchMode=yes", "-o", "LogLevel=VERBOSE", "-E", log}, append([]string{as}, program(h, words)...))
 }
 
 // Plain is Command of another program than nbs-worker.

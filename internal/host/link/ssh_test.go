@@ -31,7 +31,7 @@ func TestTheWordsArriveUnchanged(t *testing.T) {
 func TestOptionsOfTheConnection(t *testing.T) {
 	t.Parallel()
 	h := host.Host{Name: "b", Destination: "b", Program: "/opt/my nbs"}
-	quiet, shown := Command(h, "list"), OnTerminal(h, "attach", "alice")
+	quiet, shown := Command(h, "list"), terminalCommand(h, "/log", "attach", "alice")
 	for _, option := range []string{"ControlMaster=no", "ControlPath=none", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3", "BatchMode=yes"} {
 		rig.Check(t, slices.Contains(quiet, option) && slices.Contains(shown, option), "%s is missing: %q, %q", option, quiet, shown)
 	}

@@ -178,7 +178,10 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if err != nil {
 		return err
 	}
+	note := func(text string) { f.Note("%s", text) }
+	answered := link.Later(note, "waiting for "+o.Name)
 	system, err := setup.SystemOf(ctx, o.Host)
+	answered()
 	if err != nil {
 		return err
 	}
@@ -187,7 +190,9 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 			Hint("build one from the source of nbs-worker: CGO_ENABLED=0 GOOS=%s GOARCH=%s go build -o nbs-worker-%[2]s ./cmd/nbs-worker", system.OS, system.Arch).
 			Hint("then copy that one: %s --binary ./nbs-worker-%s", o.again(), system.Arch)
 	}
+	answered = link.Later(note, "waiting for "+o.Name)
 	before, err := setup.VersionAt(ctx, o.Host)
+	answered()
 	if err != nil {
 		return err
 	}
@@ -203,7 +208,9 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	if err := confirmed(ctx, f, o.yes, fmt.Sprintf("copy it to %s? [y/N] ", o.Name), again); err != nil {
 		return err
 	}
+	copied := link.Later(note, "copying it to "+o.Name)
 	now, err := setup.Install(ctx, o.Host, program)
+	copied()
 	if err != nil {
 		return err
 	}

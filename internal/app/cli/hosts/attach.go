@@ -9,7 +9,6 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/host/link"
-	"nbs-worker/internal/platform/child"
 )
 
 // attach goes to an agent's terminal at a host, and goes there again when the connection was cut, until the user leaves.
@@ -22,57 +21,54 @@ func attach(ctx context.Context, f *ui.Factory, known host.Hosts, p part) error 
 		return err
 	}
 	const pause = 2 * time.Second
-	for been := false; ; been = true {
-		code, err := onTerminal(ctx, h, p.args)
-		if err != nil || code != cut {
-			return ended(err, code)
+	been, said := false, ""
+	for {
+		v, err := onTerminal(ctx, f, h, p.args)
+		been = been || v.Arrived
+		if err != nil && v.Arrived {
+			f.LeaveFullScreen()
 		}
-		if reached := reach(ctx, f, h); reached != nil {
-			un, is := errors.AsType[*link.Unreachable](reached)
-			if !been || !is || !un.Reason.Passes() {
-				return reached
-			}
+		un, is := errors.AsType[*link.Unreachable](err)
+		if !is || !been || !un.Reason.Passes() {
+			return ended(err, v.Code)
 		}
-		f.Line("the connection to " + h.Name + " was cut; it is made again (Ctrl-C leaves)")
+		text := "the connection to " + h.Name + " was cut; it is made again (Ctrl-C leaves)"
+		if !v.Arrived {
+			text = h.Name + " is unreachable: " + un.Words() + "; it is tried again (Ctrl-C leaves)"
+		}
+		if v.Arrived || text != said { // each reason once
+			f.Line(text)
+		}
+		said = text
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return interrupted(h, v)
 		case <-time.After(pause):
 		}
 	}
 }
 
-// cut is the exit code of an ssh whose connection ended, or was not made.
-const cut = 255
-
-// onTerminal runs a command line at a host on the user's terminal, once, and returns its exit code.
-func onTerminal(ctx context.Context, h host.Host, words []string) (code int, err error) {
+// onTerminal runs a command line at a host on the user's terminal, once.
+func onTerminal(ctx context.Context, f *ui.Factory, h host.Host, words []string) (link.Visit, error) {
 	if h.Folder != "" {
 		words = append([]string{"--root", h.Folder}, words...)
 	}
-	argv := link.OnTerminal(h, words...)
-	return child.OnTerminal(ctx, argv[0], argv[1:]...)
+	v, err := link.OnTerminal(ctx, h, func(text string) { f.Note("%s", text) }, words...)
+	if ctx.Err() != nil {
+		err = interrupted(h, v)
+	}
+	return v, err
+}
+
+func interrupted(h host.Host, v link.Visit) error {
+	if v.Arrived {
+		return fail.Errorf(fail.Interrupted, "interrupted")
+	}
+	return fail.Errorf(fail.Interrupted, "interrupted before %s was reached", h.Name)
 }
 
 // asked runs a command line that asks the user something.
 func asked(ctx context.Context, f *ui.Factory, h host.Host, args []string) error {
-	code, err := onTerminal(ctx, h, args)
-	if err != nil || code != cut {
-		return ended(err, code)
-	}
-	if err := reach(ctx, f, h); err != nil {
-		return err
-	}
-	f.Line("the connection to " + h.Name + " was cut")
-	return ended(nil, int(fail.TimedOut))
-}
-
-// reach connects to a host, to find out why it cannot be reached.
-func reach(ctx context.Context, f *ui.Factory, h host.Host) error {
-	l, err := open(f, h)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	return l.Reach(ctx)
+	v, err := onTerminal(ctx, f, h, args)
+	return ended(err, v.Code)
 }

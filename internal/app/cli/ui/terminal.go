@@ -25,9 +25,15 @@ func (f *Factory) TakeTerminal() (release func()) {
 	return func() {}
 }
 
-// plain ends what a full screen sets: the alternate screen, a hidden cursor, the reports of mouse, focus and pasted
-// texts, keys in another form, output that is held back, and the title.
-const plain = "\x1b[?2026l\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[>4m\x1b[<u\x1b[0m\x1b[23;0t"
+// plain ends what a full screen sets: lines that scroll alone, drawn letters, keys of an application, the alternate screen,
+// a hidden cursor, the reports of mouse, focus and pasted texts, keys in another form, and output that is held back.
+const plain = "\x1b[?2026l\x1b[r\x1b(B\x1b[?1l\x1b>\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[>4m\x1b[<u\x1b[0m"
+
+// ownTitle gives back the title that the dashboard has put aside.
+const ownTitle = "\x1b[23;0t"
+
+// LeaveFullScreen gives back a terminal on which a full screen of another machine was cut off.
+func (f *Factory) LeaveFullScreen() { fmt.Fprint(f.Streams.Out, plain) }
 
 // MendTerminal gives back a terminal whose full screen was killed.
 func (f *Factory) MendTerminal() {
@@ -35,7 +41,7 @@ func (f *Factory) MendTerminal() {
 		return
 	}
 	if mended, _ := f.Terminals().GiveBack(os.Stdout, f.Machine.IsAlive); mended { // the command itself says what fails on this terminal
-		fmt.Fprint(f.Streams.Out, plain)
+		fmt.Fprint(f.Streams.Out, plain+ownTitle)
 		f.SayNote("the dashboard on this terminal was killed; the terminal is as before")
 	}
 }
