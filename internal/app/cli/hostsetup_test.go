@@ -99,7 +99,8 @@ func TestHostCheckSaysWhatIsWrongAndTheMend(t *testing.T) {
 	check("down", fail.Failed, "failure  down is unreachable: it refuses connections", "fix: to see how far ssh gets: ssh -v down true")
 	check("shut", fail.Unfit, "it does not let you in", "fix: log in without a password, by a key: ssh-copy-id shut")
 	check("bare", fail.Unfit, "ok       ssh reaches bare", "nbs-worker is not there", "fix: nbs-worker host add bare bare --install")
-	check("good", fail.Failed, "ok       ssh reaches good", "cannot be entered", "fix: make it, or name another one: ssh -t good 'mkdir -p app'\n")
+	check("good", fail.Failed, "ok       ssh reaches good", "cannot be entered", "fix: make it, or name another one: ssh -t good 'mkdir -p app'\n",
+		"ok       claude has version 2.1.332", "warning  Claude Code has not been set up for this user", "ok       tmux has version")
 	rig.Must(t, os.MkdirAll(filepath.Join(homes, "good/app/.nbs"), 0o700))
 	check("good", fail.Failed, "ok       it has nbs-worker ", "ok       its clock is right", "ok       claude has version 2.1.332",
 		"warning  Claude Code has not been set up for this user", "fix: start claude once by hand, and answer its questions: ssh -t good 'claude'\n", "ok       tmux has version")

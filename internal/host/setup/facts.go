@@ -29,9 +29,13 @@ type Facts struct {
 
 // Checked returns the checks of doctor that are about the host, and not about its agents.
 func Checked() []string {
+	return append(CheckedOfMachine(), "start.trust", "folder.project", "folder.disk")
+}
+
+// CheckedOfMachine returns those of them that need no project.
+func CheckedOfMachine() []string {
 	return []string{
-		"claude.found", "claude.version", "claude.root", "start.login", "start.trust", "start.hooks", "tmux.version",
-		"folder.project", "folder.disk", "folder.state", "logout.server",
+		"claude.found", "claude.version", "claude.root", "start.login", "start.hooks", "tmux.version", "folder.state", "logout.server",
 	}
 }
 

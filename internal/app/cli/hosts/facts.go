@@ -33,27 +33,30 @@ func runFacts(ctx context.Context, f *ui.Factory, dir string) error {
 	return f.PrintJSON(facts)
 }
 
-// examine checks the machine. A project that cannot be opened is a finding.
+// examine checks the machine, and the project in a folder of it. A project that cannot be opened is a finding.
 func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts) error {
-	if err := os.Chdir(dir); err != nil {
-		if err := f.CheckPerson("ask how this machine is"); err != nil {
-			return err
-		}
-		facts.Findings = []doctor.Finding{{
-			Check: "folder.project", Level: doctor.Failure, What: "the folder of the project cannot be entered: " + err.Error(),
-			Why: "no verb works there", Fix: []string{"make it, or name another one: mkdir -p " + ui.ShellQuote(dir)},
-		}}
-		return nil
+	noFolder := os.Chdir(dir)
+	checked := setup.Checked()
+	if noFolder != nil {
+		checked = setup.CheckedOfMachine()
 	}
 	s, how, err := f.OpenToExamine()
 	if err != nil {
 		return err
 	}
 	const patience = 15 * time.Second // another machine waits
-	how.Only, how.Patience = setup.Checked(), patience
+	how.Only, how.Patience = checked, patience
 	checkup, err := doctor.Examine(ctx, s, how)
 	if err != nil {
 		return err
+	}
+	facts.Findings = checkup.Findings
+	if noFolder != nil {
+		facts.Findings = append([]doctor.Finding{{
+			Check: "folder.project", Level: doctor.Failure, What: "the folder of the project cannot be entered: " + noFolder.Error(),
+			Why: "no verb works there", Fix: []string{"make it, or name another one: mkdir -p " + ui.ShellQuote(dir)},
+		}}, facts.Findings...)
+		return nil
 	}
 	facts.Root = s.Project.Store.Project()
 	units, err := ui.Systemd(s.Project)
@@ -61,6 +64,6 @@ func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts)
 		return err
 	}
 	units.Project = facts.Root
-	facts.Findings = append([]doctor.Finding{setup.AtBoot(ctx, units.RecoverName())}, checkup.Findings...)
+	facts.Findings = append([]doctor.Finding{setup.AtBoot(ctx, units.RecoverName())}, facts.Findings...)
 	return nil
 }
