@@ -35,4 +35,8 @@ func TestWordsAboutHosts(t *testing.T) {
 	}
 	run("list").want(t, 0)
 	run("export", "slurm", "bob@build1").want(t, 0)
+	r := run("ask", "bob@build1", "Hello.")
+	rig.Check(t, strings.Contains(r.err, "this begins the conversation bob, without a terminal; to ask the agent bob: nbs-worker --host build1 ask @bob TEXT\n"), "%+v", r)
+	r = run("ask", "other@build1", "Hello.")
+	rig.Check(t, !strings.Contains(r.err, "to ask the agent"), "%+v", r)
 }

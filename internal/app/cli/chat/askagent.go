@@ -2,6 +2,9 @@ package chat
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"time"
 
 	"nbs-worker/internal/agent"
@@ -60,4 +63,18 @@ func forkOf(s *supervisor.Supervisor, name string, ask conversations.Request, me
 		ask.Model = r.Model
 	}
 	return conversation.Say{Request: ask, Meta: meta}, conversations.Key("fork:" + string(r.Handle)), nil
+}
+
+// noteNamesake says that a key which begins a conversation is the handle of an agent, which the turn does not reach.
+func noteNamesake(f *ui.Factory, s *supervisor.Supervisor, key conversations.Key) {
+	h, err := agent.ParseHandle(string(key))
+	if err != nil {
+		return
+	}
+	if _, err := s.Project.Store.Load(h); err != nil {
+		return
+	}
+	if _, err := s.Project.Store.Conversations().Of(key).State(); errors.Is(err, fs.ErrNotExist) {
+		f.SayNote(f.Pasteable(fmt.Sprintf("this begins the conversation %s, without a terminal; to ask the agent %[1]s: nbs-worker ask @%[1]s TEXT", h)))
+	}
 }
