@@ -47,7 +47,7 @@ func (f *fleet) end(line string, running *e2e.Running) e2e.Result {
 func (f *fleet) mustEnd(line string, running *e2e.Running, why string) {
 	r := f.end(line, running)
 	f.Check(r.Code != 0 && strings.Contains(r.Stdout+r.Stderr, why), "%s: %s", line, r)
-	f.Check(!strings.Contains(r.Stdout+r.Stderr, "dead") && !strings.Contains(r.Stdout+r.Stderr, "lost"), "%s takes an agent for dead: %s", line, r)
+	f.Check(!saysDead(r.Stdout+r.Stderr), "%s takes an agent for dead: %s", line, r)
 }
 
 // Every verb at a host that is off says so.

@@ -21,7 +21,7 @@ func TestSlowNetwork(t *testing.T) {
 	r := f.NBS("list", "--hosts") // its limit is shorter than this network needs
 	f.MustSay(r.Stdout, "build1\talice\tidle")
 	f.MustSay(r.Stderr, "; its rows are as of 2")
-	f.Check(!strings.Contains(r.Stdout, "dead"), "alice is taken for dead: %s", r)
+	f.Check(!saysDead(r.Stdout), "alice is taken for dead: %s", r)
 	f.MustSay(r.Stderr, "build1 is unreachable")
 	f.MustSay(f.OK("send", "alice@build1", "Slow.", "--wait-reply", "--timeout", e2e.Patience()), "You said: Slow.")
 }
@@ -37,7 +37,7 @@ func TestHostsThatDoNotAnswer(t *testing.T) {
 	f.hosts["build2"].machine.Stop()
 	f.hosts["build3"].machine.Network.Silence()
 	r := f.NBS("list", "--hosts")
-	f.Check(r.Code == 7 && !strings.Contains(r.Stdout, "dead"), "list: %s", r)
+	f.Check(r.Code == 7 && !saysDead(r.Stdout), "list: %s", r)
 	f.MustSay(r.Stdout, "of-build1", "of-build2", "of-build3")
 	f.MustSay(r.Stderr, "build2 is unreachable", "build3 is unreachable")
 	f.Check(!strings.Contains(r.Stderr, "build1 is unreachable"), "list: %s", r)
