@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -29,5 +31,30 @@ func TestShellQuote(t *testing.T) {
 		}
 		out, err := exec.Command("sh", "-c", "printf %s. "+want).Output()
 		rig.Check(t, err == nil && string(out) == word+".", "a shell reads %s as %q, %v", want, out, err)
+	}
+}
+
+// What is pasted acts on the host that said it. Sentences about nbs-worker stay as they are.
+func TestPasteableCommandsOfAHost(t *testing.T) {
+	t.Parallel()
+	tree := func(...string) *cobra.Command {
+		root := &cobra.Command{Use: "nbs-worker"}
+		root.AddCommand(&cobra.Command{Use: "list", Run: func(*cobra.Command, []string) {}}, &cobra.Command{Use: "host", Run: func(*cobra.Command, []string) {}})
+		return root
+	}
+	f := &Factory{Streams: Streams{Host: "build1"}, Tree: tree}
+	for text, want := range map[string]string{
+		"hint: nbs-worker keeps its own files there; to use another folder: export XDG_STATE_HOME=/x": "",
+		"hint: nbs-worker did not create this; look at it, then remove it: rm -r x":                   "",
+		"hint: to see them: nbs-worker list":                                                          "hint: to see them: nbs-worker --host build1 list",
+		"hint: nbs-worker list, nbs-worker --tmux-socket x list":                                      "hint: nbs-worker --host build1 list, nbs-worker --host build1 --tmux-socket x list",
+		"hint: nbs-worker list; what nbs-worker list shows is all":                                    "hint: nbs-worker --host build1 list; what nbs-worker list shows is all",
+		"hint: nbs-worker host check build1":                                                          "",
+		"hint: nbs-worker help policy":                                                                "hint: nbs-worker --host build1 help policy",
+	} {
+		if want == "" {
+			want = text
+		}
+		rig.Equal(t, f.Pasteable(text), want, "%q", text)
 	}
 }
