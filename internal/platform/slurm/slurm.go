@@ -4,12 +4,10 @@ package slurm
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"nbs-worker/internal/fail"
@@ -104,20 +102,12 @@ func (c Client) Cancel(ctx context.Context, ids ...string) error {
 	return err
 }
 
-// Show replaces this process by a program on this terminal that runs on the node of a running job.
-func (c Client) Show(j Job, program ...string) error {
-	srun, err := exec.LookPath("srun")
-	if err != nil {
-		return fail.Errorf(fail.Unfit, "%w", err)
-	}
-	words := append([]string{"srun", "--jobid=" + j.ID, "--overlap", "--pty", "--quiet", "--nodes=1", "--ntasks=1", "--nodelist=" + j.Node}, program...)
-	return &os.PathError{Op: "exec", Path: srun, Err: syscall.Exec(srun, words, c.environment())}
-}
-
-// environment is the caller's without the variables that change what squeue shows and which cluster is asked.
+// environment is the caller's without the variables that change what squeue shows, which cluster is asked, and, of a
+// caller in a job, what another step is given.
 func (c Client) environment() []string {
 	return slices.DeleteFunc(slices.Clone(c.Env), func(entry string) bool {
-		return strings.HasPrefix(entry, "SQUEUE_") || strings.HasPrefix(entry, "SCANCEL_") || strings.HasPrefix(entry, "SLURM_CLUSTERS=")
+		return strings.HasPrefix(entry, "SQUEUE_") || strings.HasPrefix(entry, "SCANCEL_") ||
+			strings.HasPrefix(entry, "SLURM_") && !strings.HasPrefix(entry, "SLURM_CONF=")
 	})
 }
 

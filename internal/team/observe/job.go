@@ -141,6 +141,36 @@ func jobIsOver(p *agent.Process) bool {
 	return errors.Is(err, fs.ErrNotExist) // what cannot be seen may be there
 }
 
+// JobElsewhere returns the running job of an agent whose terminal is on another node; nil if it runs in none, or here. An
+// agent whose record lacks the user's seal leads to no job: its record could name any job of the user's.
+func (o *Project) JobElsewhere(s *Sight) *slurm.Job {
+	j := s.Job
+	if j == nil || j.Err != nil || !j.Runs() || s.Status.Down() || !o.IsForeign(&s.Record) || o.Store.CheckSeal(&s.Record) != nil {
+		return nil
+	}
+	return &j.Job
+}
+
+// JobElsewhereOf is JobElsewhere of an agent that it looks at.
+func (o *Project) JobElsewhereOf(ctx context.Context, handle agent.Handle) *slurm.Job {
+	r, err := o.Store.Load(handle)
+	if err != nil || !InSlurm(&r) || !o.IsForeign(&r) {
+		return nil
+	}
+	return o.JobElsewhere(new(o.LookAt(ctx, r)))
+}
+
+// AtNode runs a command line of this program, for this project, on the node of a job. There it counts as the user's: its
+// caller's rights are checked here, before. Errors: those of slurm.Client.At.
+func (o *Project) AtNode(ctx context.Context, j slurm.Job, args ...string) (slurm.Ended, error) {
+	line := append([]string{o.Program}, args[:1]...)
+	line = append(append(line, "--root="+o.Store.Project()), args[1:]...)
+	return o.Slurm().At(ctx, j, marks, line...)
+}
+
+// marks are the variables that say which claude has called a command, and in which tmux server.
+var marks = []string{agent.InvocationVariable, agent.HandleVariable, agent.TurnVariable, "CLAUDECODE", "TMUX", "TMUX_PANE"}
+
 // HintJob adds how to run a verb in the job of an agent of which nothing can be seen from here, if it is one of Slurm.
 func (o *Project) HintJob(err *fail.Error, r *agent.Record, verb string) *fail.Error {
 	if !o.IsForeign(r) || !strings.HasPrefix(r.Process.Job, "slurm/") {

@@ -1,0 +1,50 @@
+package slurm
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+)
+
+// What a program at a node prints, and its exit code, are apart from what goes wrong on the way to it.
+func TestAt(t *testing.T) {
+	const coded = "echo 'srun: error: n1: task 0: Exited with exit code 5' >&2; exit 5"
+	for script, want := range map[string]string{
+		"echo out; echo said >&2":                         "out|said|0|",
+		"echo out; echo 'nbs-worker: no' >&2; " + coded:   "out|nbs-worker: no|5|",
+		"echo 'srun: warning: slow' >&2":                  "||0|",
+		"echo 'srun: error: Invalid job id' >&2; exit 1":  "||0|the node n1 was not reached: srun: Invalid job id",
+		"echo 'slurmstepd: error: CANCELLED' >&2; exit 1": "||0|the node n1 was not reached: srun: CANCELLED",
+		"kill -9 $$":                "||0|the node n1 was not reached: srun: signal: killed",
+		"head -c 9000000 /dev/zero": "||0|the node n1 was not reached: srun: what runs there prints too much",
+		`[ "$SLURM_JOB_ID$SECRET" ] || echo "$SLURM_CONF $*"`: "/etc/slurm.conf --jobid=12 --overlap --quiet --nodes=1 --ntasks=1 --nodelist=n1 --input=none prog -x||0|",
+		"printf 'srun: error: bad \\033[31m\\n' >&2; exit 1":  "||0|the node n1 was not reached: srun: bad ?[31m",
+		"cat >&2": "||0|",
+		"echo 'srun: error: 1' >&2; echo 'srun: error: 2' >&2; exit 1": "||0|the node n1 was not reached: srun: 1",
+	} {
+		c := has(t, map[string]string{"srun": script})
+		c.Env = append(c.Env, "SLURM_JOB_ID=7", "SECRET=s")
+		ended, err := c.At(t.Context(), Job{ID: "12", State: "RUNNING", Node: "n1"}, []string{"SECRET"}, "prog", "-x")
+		what := ""
+		if err != nil {
+			what = err.Error()
+			rig.Equal(t, fail.KindOf(err), fail.Unfit, "%s", script)
+		}
+		got := strings.Join([]string{strings.TrimSpace(ended.Out), strings.TrimSpace(ended.Said), string(rune('0' + ended.Code)), what}, "|")
+		rig.Check(t, got == want, "%s: %q; want %q", script, got, want)
+	}
+}
+
+func TestAtIsInterrupted(t *testing.T) {
+	c := has(t, map[string]string{"srun": "exec sleep 1000"})
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	_, err := c.At(ctx, Job{ID: "12", Node: "n1"}, nil, "prog")
+	rig.Equal(t, fail.KindOf(err), fail.Interrupted, "a command that was interrupted")
+	t.Setenv("PATH", t.TempDir())
+	_, err = c.At(t.Context(), Job{ID: "12", Node: "n1"}, nil, "prog")
+	rig.Equal(t, fail.KindOf(err), fail.Unfit, "without srun")
+}
