@@ -195,6 +195,10 @@ func (p *project) isSeen(handle agent.Handle) bool {
 }
 
 func (p *project) screen(ctx context.Context, of *inspect.Row) (string, error) {
+	if job := p.inspector.Project.JobElsewhere(&of.Sight); job != nil {
+		shown, err := p.inspector.Project.AtNode(ctx, *job, "screen", string(of.Handle))
+		return human.Legible(shown.Out), err
+	}
 	if of.Pane == nil {
 		return "", fail.Errorf(fail.NotFound, "it has no terminal")
 	}

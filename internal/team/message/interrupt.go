@@ -56,6 +56,9 @@ func (s *Sender) Interrupt(ctx context.Context, handle agent.Handle) (Interrupti
 		done.Outcome = WasIdle
 		return done, err
 	}
+	if err := s.checkHere(&sight, "interrupt"); err != nil {
+		return done, err
+	}
 	if err := s.checkKey(&sight.Record, claude.KeyInterrupt); err != nil {
 		return done, err
 	}

@@ -73,6 +73,9 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 	if receipt.Outbox == "" {
 		return receipt, errors.Join(err, failed)
 	}
+	if errors.Is(err, errUnreached) {
+		receipt.Reason, err = err.Error(), nil
+	}
 	if _, gone := s.project.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // or the next agent of that name would get it
 		if note := s.project.Store.Moves().Of(r.Handle); note != nil && slices.Contains(note.Messages, e.ID) {
 			receipt.Reason = "it went with the agent to " + note.Place
@@ -96,6 +99,9 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 // entry. It waits until late for a working agent, and for another deliverer: that one may have read the outbox before
 // the entry for this call was added.
 func (s *Sender) Deliver(ctx context.Context, handle agent.Handle, late time.Time, told func(Delivered)) error {
+	if job := s.project.JobElsewhereOf(ctx, handle); job != nil {
+		return s.deliverAtNode(ctx, *job, handle, late, told)
+	}
 	q := s.project.Store.Outbox(handle)
 	for {
 		unlock, err := q.AwaitTurn(ctx, late)

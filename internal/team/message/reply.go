@@ -113,6 +113,9 @@ func (s *Sender) atWork(ctx context.Context, handle agent.Handle) bool {
 	return again && err == nil
 }
 
+// Until returns the end of a time that begins now; zero for 0, which means no limit.
+func Until(limit time.Duration) time.Time { return deadline(limit) }
+
 func deadline(limit time.Duration) time.Time {
 	if limit == 0 {
 		return time.Time{}

@@ -54,8 +54,11 @@ func (s *Sender) Send(ctx context.Context, handle agent.Handle, m Message) (Rece
 	for overtaken := ""; ; {
 		var began start
 		typed, again, err := s.once(ctx, &receipt, &began, l, late)
+		if _, away := errors.AsType[*Elsewhere](err); away && !m.Raw {
+			typed, err = s.byOutbox(ctx, &receipt, &began, &l, late)
+		}
 		if before := s.project.Store.Outbox(receipt.Handle).Due(); errors.Is(err, errOvertakes) && (before == "" || before != overtaken) { // or what waits stays there
-			overtaken, again, err = before, true, s.Deliver(ctx, receipt.Handle, late, func(Delivered) {})
+			overtaken, again, err = before, true, unsubmitted(s.Deliver(ctx, receipt.Handle, late, func(Delivered) {}))
 		}
 		switch {
 		case err != nil:
@@ -83,6 +86,14 @@ type letter struct {
 	again  []queue.Entry                         // entries that remember a forced text; forgotten once it is submitted
 	entry  *entry                                // of the outbox; nil: the text is not from the outbox
 	proof  func(*start) (transcript.Sent, error) // reports whether Claude has a command; nil for a text
+}
+
+// verb returns the verb that gives it to an agent.
+func (l *letter) verb() string {
+	if l.proof != nil {
+		return "compact"
+	}
+	return "send"
 }
 
 // start is the position of a transcript before a text was submitted.
@@ -115,6 +126,9 @@ func (s *Sender) once(ctx context.Context, receipt *Receipt, began *start, l let
 	}
 	if again {
 		return "", true, nil
+	}
+	if err := s.checkHere(&sight, l.verb()); err != nil {
+		return "", false, err
 	}
 	typed, err = s.write(ctx, receipt, began, &l, &sight)
 	if receipt.Word != Held {
@@ -251,7 +265,7 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 	case sight.Status.Down():
 		return false, fail.Errorf(fail.Conflict, "the agent does not run: %s", sight.Status.Word()).
 			Hint("nbs-worker resume %s", sight.Record.Handle)
-	case s.project.IsForeign(&sight.Record):
+	case s.project.IsForeign(&sight.Record) && s.project.JobElsewhere(sight) == nil:
 		return false, s.project.HintJob(fail.Errorf(fail.Held, "it runs on host %s, and text can be typed only there", human.Quote(sight.Record.Process.Host)), &sight.Record, "send")
 	case state == agent.Waiting:
 		return false, fail.Errorf(fail.Held, "it waits for a person: %s", sight.Status.Detail).
@@ -261,6 +275,8 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 	case state != agent.Idle && state != agent.TurnFailed:
 		return false, fail.Errorf(fail.Held, "its state is unknown: %s", sight.Status.Word()).
 			Hint("nbs-worker session %s", sight.Record.Handle)
+	case s.project.JobElsewhere(sight) != nil:
+		return false, nil
 	case s.project.Machine.Halted(sight.Record.Process.Claude().PID):
 		return false, fail.Errorf(fail.Held, "its process is stopped by a signal, and reads no keys").
 			Hint("to have it go on: kill -CONT %d", sight.Record.Process.Claude().PID)

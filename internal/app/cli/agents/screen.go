@@ -12,6 +12,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/inspect"
 )
 
 func newScreenCmd(f *ui.Factory) *cobra.Command {
@@ -40,15 +41,22 @@ func runScreen(ctx context.Context, f *ui.Factory, handle agent.Handle) error {
 	if err != nil {
 		return err
 	}
-	shot, err := s.Inspector.Screen(ctx, handle)
+	at, shown := s.Project.Now(), wire.Screen{}
+	if job := s.Project.JobElsewhereOf(ctx, handle); job != nil {
+		err = ui.AtNode(ctx, s.Project, *job, &shown, "screen", string(handle))
+	} else {
+		var shot inspect.Shot
+		shot, err = s.Inspector.Screen(ctx, handle)
+		at, shown = shot.At, wire.NewScreen(handle, shot)
+	}
 	if err != nil {
 		return err
 	}
-	ui.NoteLook(ctx, s, shot.At, handle)
+	ui.NoteLook(ctx, s, at, handle)
 	if f.JSON {
-		return f.PrintJSON(wire.NewScreen(handle, shot))
+		return f.PrintJSON(shown)
 	}
-	_, err = io.WriteString(f.Streams.Out, human.Legible(shot.Text))
+	_, err = io.WriteString(f.Streams.Out, human.Legible(shown.Text))
 	return err
 }
 

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,8 +11,10 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/slurm"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/message"
+	"nbs-worker/internal/team/supervisor"
 )
 
 func newInterruptCmd(f *ui.Factory) *cobra.Command {
@@ -60,11 +63,25 @@ func runInterrupt(ctx context.Context, f *ui.Factory, o *ui.Selection) error {
 	sender := message.New(s)
 	return f.Each(ctx, "interrupt", handles, o.Several(), max(1, len(handles)), func(handle agent.Handle) (ui.Outcome, error) {
 		done, err := sender.Interrupt(ctx, handle)
+		if away, is := errors.AsType[*message.Elsewhere](err); is {
+			return interruptedAtNode(ctx, s, away.Job, handle)
+		}
 		if err == nil && done.Outcome == message.Interrupted {
 			err = sender.GoOn(ctx, done.Handle)
 		}
 		return interrupted(done, err)
 	})
+}
+
+// interruptedAtNode interrupts an agent that runs in a job of Slurm on another node. What waits for it is delivered there.
+func interruptedAtNode(ctx context.Context, s *supervisor.Supervisor, job slurm.Job, handle agent.Handle) (ui.Outcome, error) {
+	var done []wire.Interruption
+	err := ui.AtNode(ctx, s.Project, job, &done, "interrupt", string(handle))
+	if len(done) != 1 || done[0].Outcome == "" {
+		return ui.Outcome{}, err
+	}
+	one := done[0]
+	return interrupted(message.Interruption{Handle: one.Handle, Outcome: one.Outcome, Prompt: one.Prompt, Left: one.Left}, err)
 }
 
 // interrupted returns the outcome of an interruption. A prompt that Claude returned is printed even with an error: it

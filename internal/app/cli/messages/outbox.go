@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -196,13 +197,15 @@ of nbs-worker send --queue.`,
 const deliverLimit = time.Minute
 
 func newOutboxDeliverCmd(f *ui.Factory) *cobra.Command {
-	return &cobra.Command{
+	limit, tell := deliverLimit, false
+	cmd := &cobra.Command{
 		Use:    "deliver <handle>",
 		Short:  "Type the messages that wait for an agent",
 		Hidden: true,
 		Long: ui.WithCodes(`An agent's launcher runs this when the agent may have become ready. It types the messages of the
 outbox in order, as long as the agent accepts them. It prints nothing: the journal and
-nbs-worker outbox list show what became of each message.`,
+nbs-worker outbox list show what became of each message. A send on another node has it run with
+--tell, which prints a line of JSON for each message.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example:           `  nbs-worker outbox deliver theologian`,
 		Args:              ui.OneHandle,
@@ -211,9 +214,16 @@ nbs-worker outbox list show what became of each message.`,
 			s, err := f.Supervisor()
 			if err == nil {
 				sender := message.New(s)
-				err = sender.Deliver(cmd.Context(), agent.Handle(args[0]), time.Now().Add(deliverLimit), func(message.Delivered) {})
+				err = sender.Deliver(cmd.Context(), agent.Handle(args[0]), message.Until(limit), func(d message.Delivered) {
+					if tell {
+						_ = json.NewEncoder(f.Streams.Out).Encode(message.NewTold(d)) // the outbox has it, too
+					}
+				})
 			}
 			return ui.Failed(err, "outbox deliver", args[0])
 		},
 	}
+	cmd.Flags().BoolVar(&tell, "tell", false, "print what became of each message")
+	cmd.Flags().DurationVar(&limit, "limit", deliverLimit, "how long a working agent is waited for; 0: without limit")
+	return cmd
 }

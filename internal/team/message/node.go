@@ -1,0 +1,186 @@
+package message
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/slurm"
+	"nbs-worker/internal/store/queue"
+	"nbs-worker/internal/team/observe"
+)
+
+// An agent that runs as a job of Slurm on another node is written to by its outbox, which is on the file system that the
+// nodes share: a deliverer on its node types what waits there. If the connection to that is cut, nothing is lost and
+// nothing typed twice: the next deliverer reads in the transcript what became of a text.
+
+// Elsewhere is the error that an agent can be written to only on the node of its job.
+type Elsewhere struct { //nolint:errname // it says where
+	Job slurm.Job
+
+	err error
+}
+
+func (e *Elsewhere) Error() string { return e.err.Error() }
+
+// Unwrap returns the error with its kind and hints.
+func (e *Elsewhere) Unwrap() error { return e.err }
+
+// checkHere returns an Elsewhere for an agent that runs as a job of Slurm on another node.
+func (s *Sender) checkHere(sight *observe.Sight, verb string) error {
+	job := s.project.JobElsewhere(sight)
+	if job == nil {
+		return nil
+	}
+	err := fail.Errorf(fail.Held, "it runs on the node %s, and text can be typed only there", human.Word(job.Node))
+	return &Elsewhere{*job, s.project.HintJob(err, &sight.Record, verb)}
+}
+
+// Told is what a deliverer on another node says of an entry.
+type Told struct {
+	ID      string      `json:"id"`
+	State   queue.State `json:"state"` // "": delivered
+	Receipt Receipt     `json:"receipt"`
+	Kind    fail.Kind   `json:"kind"` // of the error
+	Error   string      `json:"error,omitempty"`
+	Hints   []string    `json:"hints,omitempty"`
+}
+
+// NewTold converts what became of an entry.
+func NewTold(d Delivered) Told {
+	t := Told{ID: d.Entry.ID, State: d.Entry.State, Receipt: d.Receipt}
+	if d.Err != nil {
+		t.Kind, t.Error, t.Hints = fail.KindOf(d.Err), d.Err.Error(), fail.HintsOf(d.Err)
+	}
+	return t
+}
+
+func (t *Told) delivered() Delivered {
+	d := Delivered{Entry: queue.Entry{ID: t.ID, State: t.State}, Receipt: t.Receipt}
+	if t.Error != "" {
+		d.Err = &fail.Error{Kind: t.Kind, Err: errors.New(t.Error), Hints: t.Hints}
+	}
+	return d
+}
+
+// errUnreached means that the node of an agent was not reached, or not until the end of what was begun there.
+var errUnreached = errors.New("what waits for it in its outbox is typed later")
+
+// deliverAtNode is Deliver for an agent on another node.
+func (s *Sender) deliverAtNode(ctx context.Context, job slurm.Job, handle agent.Handle, late time.Time, told func(Delivered)) error {
+	limit := time.Duration(0)
+	if !late.IsZero() {
+		limit = max(time.Until(late), time.Second)
+	}
+	ended, err := s.project.AtNode(ctx, job, "outbox", "deliver", string(handle), "--tell", "--limit="+limit.String())
+	for line := range strings.Lines(ended.Out) {
+		var t Told
+		if json.Unmarshal([]byte(line), &t) == nil {
+			told(t.delivered())
+		}
+	}
+	switch {
+	case fail.KindOf(err) == fail.Unfit:
+		return fail.Errorf(fail.Unfit, "%w; %w", err, errUnreached)
+	case err != nil:
+		return err
+	case ended.Code != 0:
+		said := strings.TrimPrefix(human.OneLine(human.Legible(strings.TrimSpace(ended.Said))), "nbs-worker: ")
+		return fail.Errorf(fail.Failed, "on the node %s: exit code %d: %s", human.Word(job.Node), ended.Code, said)
+	}
+	return nil
+}
+
+// byOutbox sends a text by the outbox of an agent on another node, and returns what is typed there. If the text cannot be
+// submitted now, it is taken back.
+func (s *Sender) byOutbox(ctx context.Context, receipt *Receipt, began *start, l *letter, late time.Time) (typed string, err error) {
+	r, err := s.project.Store.Load(receipt.Handle)
+	if err != nil {
+		return "", err
+	}
+	file, _, err := s.transcript(&r) // no transcript before the first prompt
+	if err != nil {
+		return "", err
+	}
+	began.record, began.bytes, began.at = r, file.Size, time.Now().Truncate(time.Millisecond)
+	q := s.project.Store.Outbox(r.Handle)
+	e, err := q.Add(ctx, queue.Entry{From: l.from, Text: l.text, ByFile: l.byFile, Created: s.project.Seconds(), State: queue.Waiting})
+	if err != nil {
+		return "", err
+	}
+	var got *Delivered
+	err = s.Deliver(ctx, r.Handle, late, func(d Delivered) {
+		if d.Entry.ID == e.ID {
+			got = &d
+		}
+	})
+	if got == nil || got.Entry.Pending() {
+		if got, err = s.takeBack(ctx, q, e, got, err); err != nil {
+			return "", err
+		}
+	}
+	*receipt, err = got.Receipt, got.Err
+	receipt.Handle = r.Handle
+	if receipt.Word != Unknown {
+		err = errors.Join(err, forget(ctx, q, l.again...))
+	}
+	if receipt.File != "" {
+		return l.pointer(receipt.File), err
+	}
+	return l.text, err
+}
+
+// takeBack takes an entry out of the outbox, unless a deliverer has taken it up meanwhile. got is what was said of it; nil
+// for nothing. why is why no more was said.
+func (s *Sender) takeBack(ctx context.Context, q *queue.Queue, e queue.Entry, got *Delivered, why error) (*Delivered, error) {
+	const patience = 30 * time.Second
+	ctx = context.WithoutCancel(ctx)
+	unlock, err := q.AwaitTurn(ctx, time.Now().Add(patience))
+	if err != nil || unlock == nil {
+		return nil, errors.Join(err, fail.Errorf(fail.TimedOut, "it is being delivered, and what becomes of it is not known yet").
+			Hint("to see it: nbs-worker outbox list %s", e.Handle))
+	}
+	defer unlock()
+	all, err := q.Entries()
+	i := slices.IndexFunc(all, func(now queue.Entry) bool { return now.ID == e.ID })
+	switch {
+	case i < 0 && err != nil:
+		return nil, err
+	case i < 0:
+		channel := Typed
+		if e.ByFile {
+			channel = ByFile
+		}
+		return &Delivered{Receipt: Receipt{Word: Accepted, Channel: channel}}, nil
+	case all[i].State == queue.Waiting:
+		err = forget(ctx, q, all[i])
+	default:
+		err = fail.Errorf(fail.TimedOut, "the process that typed it was cut off, and what became of it is not known yet").
+			Hint("to see it: nbs-worker outbox list %s", e.Handle)
+		return &Delivered{Receipt: Receipt{Word: Unknown, Outbox: e.ID}, Err: err}, nil
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case got != nil && got.Err != nil:
+		return nil, got.Err
+	case why != nil:
+		return nil, unsubmitted(why)
+	}
+	return nil, fail.Errorf(fail.TimedOut, "another command delivers to it; nothing was submitted")
+}
+
+// unsubmitted returns the error of a delivery for a text that waits no more.
+func unsubmitted(err error) error {
+	if !errors.Is(err, errUnreached) {
+		return err
+	}
+	return fail.Errorf(fail.Unfit, "%s; nothing was submitted", strings.TrimSuffix(err.Error(), "; "+errUnreached.Error())).
+		Hint("to have it typed when that is possible: repeat the command with --queue")
+}
