@@ -10,8 +10,8 @@ import (
 
 // What names a host wrongly changes nothing, here or there, and says what to type.
 func TestWordsAboutHosts(t *testing.T) {
-	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob"))})
-	t.Chdir(newProject(t, uitest.Record("alpha")))
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob"), uitest.Record("carol"))})
+	t.Chdir(newProject(t, uitest.Record("alpha"), uitest.Record("carol")))
 	for line, want := range map[string][]string{
 		"--host build1":                            {"--host and --hosts need a command", "hint: nbs-worker list --hosts"},
 		"--hosts":                                  {"--host and --hosts need a command"},
@@ -20,6 +20,8 @@ func TestWordsAboutHosts(t *testing.T) {
 		"host list --host build1":                  {"your hosts are a matter of this machine", "hint: without --host: nbs-worker host list"},
 		"dash --host build1":                       {"it cannot be run at a host from here", "hint: go there: ssh of-build1\n"},
 		"move alpha bob --to build1":               {"move: one handle is needed, 2 given"},
+		"move carol --to build1":                   {"move carol: at build1: the handle is taken\nhint: to see the agent that has it: nbs-worker --host build1 session carol\nhint: to give that one another name: nbs-worker --host build1 rename carol NAME\n"},
+		"move carol@build1 --to here":              {"the handle is taken\nhint: to see the agent that has it: nbs-worker session carol\nhint: to give that one another name: nbs-worker rename carol NAME\n"},
 		"host result build1":                       {"host result: a host and the id of a request are needed, 1 given"},
 		"host add here me@build1":                  {"here is the word for this machine"},
 		"host add build2 me@build1:src/app":        {"it has a folder or a port", "hint: a folder is an option: me@build1 --folder 'src/app'"},

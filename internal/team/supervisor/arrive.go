@@ -51,7 +51,11 @@ func (s *Supervisor) CheckArrival(ctx context.Context, r agent.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Project.Store.CheckFree(r.Handle); err != nil {
+	if err := s.Project.Store.CheckFree(r.Handle); fail.KindOf(err) == fail.Conflict {
+		return fail.Errorf(fail.Conflict, "%s", err).
+			Hint("to see the agent that has it: nbs-worker session %s", r.Handle).
+			Hint("to give that one another name: nbs-worker rename %s NAME", r.Handle)
+	} else if err != nil {
 		return err
 	}
 	if err := s.Project.CheckUnrecorded(&agent.Record{Spec: agent.Spec{SessionID: id}}); err != nil {
