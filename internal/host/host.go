@@ -31,9 +31,12 @@ const (
 	digits = "0123456789"
 )
 
+// Here is the word for this machine, where a host is named.
+const Here = "here"
+
 // CheckName checks the name of a host. Errors: BadInput.
 func CheckName(name string) error {
-	if name == "here" {
+	if name == Here {
 		return fail.Errorf(fail.BadInput, "here is the word for this machine, and no name for a host")
 	}
 	if name != "" && len(name) <= 32 && strings.Trim(name, small+digits+"-") == "" && name[0] != '-' {

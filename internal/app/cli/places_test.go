@@ -19,7 +19,7 @@ func TestTheJSONOfSeveralPlaces(t *testing.T) {
 	var all wire.AtHosts
 	r := run("stop", "bob", "bob@build1", "--json").want(t, 0)
 	rig.Must(t, json.Unmarshal([]byte(r.out), &all))
-	rig.Check(t, len(all.Hosts) == 2 && all.Hosts[0].Host == "" && all.Hosts[1].Host == "build1", "%s", r.out)
+	rig.Check(t, len(all.Hosts) == 2 && all.Hosts[0].Host == "here" && all.Hosts[1].Host == "build1", "%s", r.out)
 	for _, one := range all.Hosts {
 		rig.Check(t, strings.Contains(string(one.Result), `"bob"`) && one.ExitCode != nil && *one.ExitCode == 0, "%s", r.out)
 	}

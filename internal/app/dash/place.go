@@ -1,9 +1,11 @@
 package dash
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"nbs-worker/internal/host"
 	"nbs-worker/internal/human"
 )
 
@@ -60,10 +62,10 @@ func (s *Sight) isArriving() bool {
 
 // heading returns the line above the rows of a group.
 func (m *Model) heading(g group) string {
-	if g.host == "" {
+	if g.host == "" && len(m.sight.Places) == 0 {
 		return m.paint(bold, human.Legible(g.project))
 	}
-	title := g.host
+	title := cmp.Or(g.host, host.Here)
 	if g.project != "" {
 		title += " " + human.Legible(g.project)
 	}

@@ -57,7 +57,7 @@ func TestHeadingsOfHosts(t *testing.T) {
 	m := fleetScreen()
 	lines := strings.Split(ansi.Strip(m.View()), "\n")[2:]
 	for i, want := range []string{
-		"build1", "bob", "/home/u/shop", "cid", "build2: unreachable: it did not answer in time; as it was 5 minutes ago", "alice",
+		"build1", "bob", "here /home/u/shop", "cid", "build2: unreachable: it did not answer in time; as it was 5 minutes ago", "alice",
 		"build3: unreachable: it does not let you in (t asks again)", "build4: no agents",
 	} {
 		rig.Check(t, strings.HasPrefix(lines[i], want), "line %d is %q; want %q", i, lines[i], want)

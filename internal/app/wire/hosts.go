@@ -15,7 +15,7 @@ type AtHosts struct {
 
 // AtHost is what the command printed at one host.
 type AtHost struct {
-	Host        string          `json:"host"` // empty: this machine
+	Host        string          `json:"host"` // here: this machine
 	Unreachable bool            `json:"unreachable"`
 	AsOf        *time.Time      `json:"as_of"`     // of the result; null: there is no result
 	ExitCode    *int            `json:"exit_code"` // null: the command did not end

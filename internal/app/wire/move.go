@@ -8,7 +8,7 @@ import (
 type Moved struct {
 	Handle    agent.Handle    `json:"handle"`
 	SessionID agent.SessionID `json:"session_id"`
-	From      string          `json:"from"` // the name of the machine
+	From      string          `json:"from"` // the name of the host; here: this machine
 	To        string          `json:"to"`
 	Cwd       string          `json:"cwd"`                 // its folder there
 	Started   bool            `json:"started"`             // it ran before, and runs there

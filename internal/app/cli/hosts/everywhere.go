@@ -151,7 +151,7 @@ func (s *shown) trouble() string {
 // printShown prints what a place shows: on a terminal below its name, in a pipe with the name before each line.
 func printShown(f *ui.Factory, s shown) {
 	defer func() { _, _ = f.Streams.Err.Write(s.said) }()
-	title := cmp.Or(s.host, "here")
+	title := cmp.Or(s.host, here)
 	if !f.Streams.OutTTY {
 		if s.err != nil {
 			trouble := s.trouble()
@@ -191,7 +191,7 @@ func printAll(f *ui.Factory, all []shown) error {
 	slices.SortFunc(all, func(a, b shown) int { return strings.Compare(a.host, b.host) })
 	out := wire.AtHosts{Hosts: []wire.AtHost{}}
 	for _, s := range all {
-		one := wire.AtHost{Host: s.host, Unreachable: s.isUnreachable()}
+		one := wire.AtHost{Host: cmp.Or(s.host, here), Unreachable: s.isUnreachable()}
 		if s.err != nil {
 			one.Error = reason(s.err)
 		} else {

@@ -23,8 +23,7 @@ import (
 	"nbs-worker/internal/store/trust"
 )
 
-// here is the word for this machine.
-const here = "here"
+const here = host.Here
 
 type moveOptions struct {
 	to                     string
@@ -223,7 +222,7 @@ func movedOutcome(f *ui.Factory, h agent.Handle, from, to place, moved move.Move
 		words += ", started again: " + moved.State
 	}
 	return ui.Outcome{Handle: h, Words: words, JSON: wire.Moved{
-		Handle: h, SessionID: r.SessionID, From: from.name, To: to.name, Cwd: r.LaunchCwd(), Started: moved.Started, State: moved.State,
+		Handle: h, SessionID: r.SessionID, From: from.word, To: to.word, Cwd: r.LaunchCwd(), Started: moved.Started, State: moved.State,
 		TreeLeft: moved.TreeLeft, Dropped: moved.Dropped, NoBranch: moved.NoTree,
 	}}
 }

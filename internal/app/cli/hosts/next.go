@@ -35,7 +35,7 @@ func (v *verb) next(ctx context.Context, f *ui.Factory) error {
 		if one, is := s.needy(f); is {
 			all = append(all, one)
 		} else if s.err != nil || fail.Kind(s.code) != fail.NotFound {
-			unknown = append(unknown, cmp.Or(s.host, "here"))
+			unknown = append(unknown, cmp.Or(s.host, here))
 		}
 	})
 	if err != nil {
@@ -65,10 +65,7 @@ func (v *verb) next(ctx context.Context, f *ui.Factory) error {
 
 // needy reads what next has printed at a place. It says on stderr why a place has no answer.
 func (s *shown) needy(f *ui.Factory) (one needy, is bool) {
-	place := s.host
-	if place == "" {
-		place = "here"
-	}
+	place := cmp.Or(s.host, here)
 	switch {
 	case s.err != nil:
 		f.Say("%s", s.trouble())
