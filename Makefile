@@ -25,9 +25,11 @@ PROGRAMS = $(CURDIR)/build/test
 # its own, which grows with the machine; -timeout is for what hangs in spite of it. Vet is part of make lint.
 TEST = CGO_ENABLED=0 NBS_TEST_BIN=$(PROGRAMS) $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -vet=off -ldflags='-s -w' -p $(PACKAGES_AT_ONCE) -parallel $(AT_ONCE) -timeout 60m
 # The packages that take longest begin first.
-LONG = ./internal/e2e/send ./internal/e2e/life ./internal/e2e/recover ./internal/e2e/security ./internal/e2e/memory ./internal/e2e/chat \
-	./internal/e2e/dash ./internal/e2e/team ./internal/team/worktree \
-	./internal/sim/contract ./internal/memory/observer ./internal/claude/turn ./internal/sim/bench
+LONG = ./internal/e2e/life ./internal/e2e/send ./internal/e2e/recover ./internal/e2e/security ./internal/e2e/chat ./internal/e2e/team \
+	./internal/team/worktree ./internal/e2e/dash ./internal/sim/contract ./internal/e2e/memory \
+	./internal/sim/bench ./internal/memory/observer ./internal/claude/turn
+# A life, messages, one list of two hosts, and a cut in each verb.
+FEW_OF_HOSTS = TestLifeAtAHost|TestMessagesAtAHost|TestOneNameAtTwoHosts|TestCutInTheMiddleOfEachVerb
 # What has tests of each version: it is found by their call of eachVersion.
 VERSIONS = ./internal/e2e/... ./internal/sim/contract ./internal/claude/turn ./internal/memory/observer
 # How long make fuzz fuzzes each target.
@@ -35,7 +37,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts test-slurm quick-slurm test-all test-rest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts quick-hosts test-slurm quick-slurm test-all test-rest quick-rest few-of-long-runs few-of-oldest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -62,7 +64,11 @@ test-slurm: bootstrap $(GOTESTSUM) programs ## run the tests of agents that are 
 	scripts/bootstrap slurm
 	$(TEST) ./internal/sim/slurm ./internal/e2e/slurm
 
-quick-slurm: bootstrap $(GOTESTSUM) programs ## run the one of them that shows most in half a minute
+quick-hosts: bootstrap $(GOTESTSUM) programs ## run those of test-hosts that show most in a minute
+	scripts/bootstrap hosts
+	NBS_HOST_CUTS=5 $(TEST) -run '^($(FEW_OF_HOSTS))$$' ./internal/e2e/hosts
+
+quick-slurm: bootstrap $(GOTESTSUM) programs ## run the one of test-slurm that shows most in half a minute
 	scripts/bootstrap slurm
 	$(TEST) -run '^TestOneJobOfAnAgentRuns$$' ./internal/e2e/slurm
 
@@ -70,6 +76,20 @@ test-all: test test-hosts test-slurm test-rest ## run make test, and what it lea
 
 test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(MAKE) -j 2 rest-campaign rest-oldest
+
+# What make quick-rest runs on the oldest Claude Code, and how much of each long run. A night is never short, and ten real agents neither.
+FEW_OF_OLDEST = TestContract|TestTurns|TestFork|TestSendArrives|TestStatesAgainstTheRegistry|TestTheSeedsConversation|TestMemoryFollowsTheAgent|TestRealClaudeComesBack
+FEW_OF_LONG_RUNS = NBS_FAULTS=10 NBS_TRUTH=1 NBS_MESSAGES=5 NBS_REQUESTS=7 NBS_PARACHUTE=10
+
+quick-rest: bootstrap $(GOTESTSUM) programs ## run a part of make test-rest: a test of each subject, and less of each long run
+	$(MAKE) -j 2 few-of-long-runs few-of-oldest
+
+few-of-long-runs:
+	$(FEW_OF_LONG_RUNS) $(TEST) -skip '^TestNight$$|^TestTruth$$/^real$$' ./internal/e2e/campaign
+
+few-of-oldest:
+	NBS_TEST_OLDEST=1 $(TEST) -p 1 -run '^($(FEW_OF_OLDEST))$$' ./internal/sim/contract ./internal/claude/turn \
+		./internal/e2e/life ./internal/e2e/send ./internal/e2e/chat ./internal/e2e/memory ./internal/e2e/recover
 
 # The long runs wait as often as the tests of the oldest Claude Code do: they share the machine. A night begins before the
 # others: its limits are by the clock.
