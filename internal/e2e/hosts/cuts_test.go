@@ -140,7 +140,9 @@ func (c *cuts) doneOnce() {
 }
 
 // saysDead reports whether a command takes an agent for dead or lost. An id may contain the letters.
-func saysDead(text string) bool { return regexp.MustCompile(`(^|[^-\w])(dead|lost)([^-\w]|$)`).MatchString(text) }
+func saysDead(text string) bool {
+	return regexp.MustCompile(`(^|[^-\w])(dead|lost)([^-\w]|$)`).MatchString(text)
+}
 
 // claudes are the processes of each conversation at the host.
 func (h *host) claudes() map[string][]int {

@@ -12,7 +12,7 @@ import (
 func TestSecondInterruptEndsTheVerb(t *testing.T) {
 	m := standIn(t, "refuse-term")
 	m.OK("spawn", "alpha")
-	stop := m.Begin("stop", "alpha") // which gives claude seconds to leave
+	stop := m.Begin("stop", "alpha")                        // which gives claude seconds to leave
 	m.WaitFor("it is written down", func() (bool, string) { // read here: a command may take as long as stop
 		return m.Record("alpha")["desired"] == "stopped", m.RecordText("alpha")
 	})
