@@ -38,6 +38,7 @@ type hi struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of its program
 	Beats    bool   `json:"beats"`
+	Limits   bool   `json:"limits"` // it keeps those of a request
 }
 
 // position says how much of the output the client has.

@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/jobs"
 )
 
@@ -87,6 +89,10 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 		}
 		c, err := l.connected(within)
 		isCut := err == nil
+		if isCut && !c.hi.Limits && r.Keep && r.Room != (agent.Room{}) {
+			return 0, fail.Errorf(fail.Unfit, "%s has nbs-worker %s, which does not keep its limits of hosts.yaml", l.Host.Name, human.Legible(c.hi.Version)).
+				Hint("nbs-worker host add %s %s --install", l.Host.Name, l.Host.Destination)
+		}
 		if isCut {
 			arrived()
 			if time.Now().Round(0).Sub(asked) > askAgain {

@@ -50,6 +50,7 @@ if test -e "$destination/refused"; then echo "$destination: Permission denied (p
 if test -e "$destination/down"; then echo "ssh: connect to host x port 22: Connection refused" >&2; exit 255; fi
 if test -e "$destination/slow-refusal"; then printf . >> "$destination/attempts"; cat "$destination/gate"; echo "Permission denied (publickey)." >&2; exit 255; fi
 if test -e "$destination/stuck"; then NBS_TEST_ROLE=stuck exec ` + self + `; fi
+if test -e "$destination/old"; then NBS_TEST_ROLE=old exec ` + self + `; fi
 if test -e "$destination/mute"; then sleep 300 & echo $! > "$destination/child"; echo > "$destination/gate"; wait; fi
 if test -e "$destination/bare"; then echo "env: nbs-worker: Datei oder Verzeichnis nicht gefunden" >&2; exit 127; fi
 echo "a line of the shell's own"; echo ".bashrc: fortune: command not found" >&2
@@ -66,6 +67,10 @@ XDG_STATE_HOME=$destination NBS_TEST_ROLE=host exec ` + self + "\n"
 func playHost() {
 	if os.Getenv("NBS_TEST_ROLE") == "stuck" {
 		playStuck()
+		return
+	}
+	if os.Getenv("NBS_TEST_ROLE") == "old" {
+		playOld()
 		return
 	}
 	self, _ := os.Executable()

@@ -22,7 +22,7 @@ import (
 func playStuck() {
 	fmt.Println(greeting)
 	out := writer{to: os.Stdout}
-	_ = out.sendJSON(hello, 0, hi{Protocol, "1", true})
+	_ = out.sendJSON(hello, 0, hi{Protocol, "1", true, true})
 	end := make(chan os.Signal, 1) // with it, the runtime does not take the wait for a deadlock
 	signal.Notify(end, syscall.SIGTERM)
 	<-end

@@ -39,6 +39,16 @@ func (l *Link) Heard() time.Time {
 	return time.Unix(0, l.conn.heard.Load())
 }
 
+// Version returns that of the host's program, once it was reached; "" before.
+func (l *Link) Version() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil {
+		return ""
+	}
+	return l.conn.hi.Version
+}
+
 // Close ends the connection. What was begun at the host goes on.
 func (l *Link) Close() {
 	l.mu.Lock()

@@ -48,7 +48,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if _, err := fmt.Fprintln(out, greeting); err != nil {
 		return err
 	}
-	if err := c.out.sendJSON(hello, 0, hi{Protocol, s.Version, true}); err != nil {
+	if err := c.out.sendJSON(hello, 0, hi{Protocol, s.Version, true, true}); err != nil {
 		return err
 	}
 	go c.out.sendBeats(ctx, c.patience())

@@ -3,6 +3,7 @@ package hosts
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/host/link"
+	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/trust"
 )
 
@@ -204,7 +206,12 @@ func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []str
 	if in != nil {
 		of.In = bytes.NewReader(in)
 	}
-	return l.Run(ctx, r, of)
+	code, err := l.Run(ctx, r, of)
+	if theirs := l.Version(); code == int(fail.BadInput) && theirs != f.Version {
+		fmt.Fprintf(streams.Err, "note: %s has nbs-worker %s, and this machine %s; to install this one there: nbs-worker host add %s %s --install\n",
+			h.Name, human.Legible(theirs), f.Version, h.Name, human.ShellWord(h.Destination))
+	}
+	return code, err
 }
 
 // input reads stdin once, for all hosts, if the command line says that a text comes from there; nil: it does not.

@@ -1,0 +1,44 @@
+package link
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"nbs-worker/internal/agent"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/sim/rig"
+)
+
+// playOld is a host with a program from before there were limits. It knows no word of what it is asked.
+func playOld() {
+	fmt.Println(greeting)
+	out := writer{to: os.Stdout}
+	_ = out.sendJSON(hello, 0, hi{Protocol: Protocol, Version: "0.9"})
+	for in := bufio.NewReader(os.Stdin); ; {
+		f, err := readFrame(in)
+		if err != nil {
+			return
+		}
+		if f.kind == ask {
+			_ = out.sendJSON(ended, f.stream, answer{Code: int(fail.BadInput)})
+		}
+	}
+}
+
+// An older program is not asked to start something within limits that it does not know.
+func TestAnOlderProgramThatKeepsNoLimits(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	f.become("old")
+	f.Link.Host.Limits = agent.Room{Running: 1}
+	streams := Streams{Out: io.Discard, Err: io.Discard}
+	_, err := f.Run(t.Context(), f.request(true, "spawn", "alice"), streams)
+	rig.Check(t, fail.KindOf(err) == fail.Unfit && err.Error() == "build1 has nbs-worker 0.9, which does not keep its limits of hosts.yaml", "%v", err)
+	rig.Equal(t, len(fail.HintsOf(err)), 1, "hints")
+	code, err := f.Run(t.Context(), f.request(false, "list"), streams)
+	rig.Check(t, err == nil && code == int(fail.BadInput), "what only shows something: %d, %v", code, err)
+	rig.Equal(t, f.Version(), "0.9", "its version")
+}
