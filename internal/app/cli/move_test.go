@@ -33,7 +33,8 @@ func TestAnAgentComesBackFromALostMachine(t *testing.T) {
 	rig.Must(t, os.WriteFile(dir+"/ssh", []byte("#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n"), 0o700))
 
 	run("move", "alpha", "--cancel", "--lost").want(t, fail.BadInput, "alpha left for build1 at 2", "1 waiting message went with it", "two agents go on with one conversation", "hint: to confirm: nbs-worker move alpha --cancel --lost --yes")
-	run("move", "alpha", "--cancel", "--lost", "--yes").want(t, 0, "nbs-worker resume alpha")
+	back := run("move", "alpha", "--cancel", "--lost", "--yes", "--json").want(t, 0).out
+	rig.Check(t, strings.Contains(back, `"handle":"alpha"`) && strings.Contains(back, `"back":true`), "what is true now: %s", back)
 	r := run("session", "alpha", "--json").want(t, 0)
 	rig.Check(t, strings.Contains(r.out, string(uitest.SessionID)) && strings.Contains(r.out, `"desired":"stopped"`), "%s", r.out)
 	run("move", "alpha", "--cancel", "--lost", "--yes").want(t, fail.Conflict, "it has not left")
@@ -122,7 +123,8 @@ func TestNoPackageStaysOfACanceledMove(t *testing.T) {
 	t.Chdir(newProject(t, uitest.Record("alpha")))
 	s := ofProject(t, far)
 	packed(t, "alpha", far)
-	run("move", "alpha", "--cancel").want(t, 0, "hint: it is stopped; to start it: nbs-worker resume alpha")
+	stays := runOn(ui.Streams{OutTTY: true}, "move", "alpha", "--cancel").want(t, 0, "hint: it is stopped; to start it: nbs-worker resume alpha").out
+	rig.Equal(t, stays, "alpha: stays here, stopped\n", "what is true now")
 	wantNoPackage(t, s)
 
 	packed(t, "alpha", far)
@@ -133,6 +135,27 @@ func TestNoPackageStaysOfACanceledMove(t *testing.T) {
 	rig.Must(t, os.WriteFile(dir+"/ssh", ssh, 0o700))
 	run("move", "alpha", "--to", "build1").want(t, 0)
 	wantNoPackage(t, s)
+}
+
+// An agent that is named in other letters is found where it has moved.
+func TestAMoveInOtherLetters(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t)})
+	t.Chdir(newProject(t, uitest.Record("alpha")))
+	run("move", "ALPHA", "--to", "build1", "--no-start").want(t, 0)
+	run("session", "alpha").want(t, fail.NotFound, "it was moved to build1", "to use it there: nbs-worker session alpha@build1")
+}
+
+// An agent that runs moves to a full host if it is not to be started there.
+func TestAMoveToAHostThatIsFull(t *testing.T) {
+	bob := uitest.Record("bob")
+	bob.SessionID = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a12"
+	withProjects(t, map[string]string{"build1": newProject(t, bob)})
+	t.Chdir(newProject(t, uitest.Record("alpha"))) // to run, as the record has it
+	run("host", "add", "build1", "of-build1", "--running", "1").want(t, 0)
+	run("move", "alpha", "--to", "build1").want(t, fail.Held, "its limit there of 1 running agent is reached")
+	run("move", "alpha", "--to", "build1", "--no-start").want(t, 0)
+	there := run("session", "alpha@build1", "--json").want(t, 0).out
+	rig.Check(t, strings.Contains(there, `"desired":"stopped"`), "it is to run there: %s", there)
 }
 
 // withConversation makes a conversation in a folder of Claude, with one file beside it.

@@ -17,3 +17,10 @@ type Moved struct {
 	Dropped   int             `json:"dropped_messages"`    // that no command of the user wrote
 	NoBranch  bool            `json:"no_branch,omitempty"` // its worktree there has no branch: that is in use
 }
+
+// Stayed is an agent whose move was canceled.
+type Stayed struct {
+	Handle agent.Handle `json:"handle"`
+	At     string       `json:"at"`   // the name of the machine
+	Back   bool         `json:"back"` // it had left, and was brought back
+}

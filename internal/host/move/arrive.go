@@ -89,7 +89,7 @@ func (e *End) unpack(ctx context.Context, a Arriving) (done Settled, err error) 
 		return done, err
 	}
 	r.Move = &agent.HostMove{ID: m.ID, Runs: m.Record.Move.Runs}
-	if !r.Move.Runs {
+	if !r.Move.Runs && a.Resume != nil { // otherwise it is left stopped
 		r.Desired = m.Record.Move.Desired
 	}
 	done.Record, err = e.Supervisor.Arrive(ctx, r, a.From, func(ctx context.Context, r *agent.Record) error {

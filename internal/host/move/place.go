@@ -48,7 +48,8 @@ type Ask struct {
 	Digest  string      `json:"digest,omitempty"`
 	Since   time.Time   `json:"since,omitzero"` // when it has left
 
-	Messages int          `json:"messages,omitzero"` // that have gone with it
+	Messages int          `json:"messages,omitzero"`  // that have gone with it
+	NoStart  bool         `json:"no_start,omitempty"` // it is to be left stopped where it arrives
 	Record   agent.Record `json:"record"`
 }
 
@@ -116,6 +117,7 @@ func Run(ctx context.Context, o Order) (Moved, error) {
 	if err != nil {
 		return Moved{}, err
 	}
+	ask.NoStart = o.NoStart
 	room, err := o.room(ctx, ask)
 	if err != nil {
 		return Moved{}, err

@@ -30,7 +30,7 @@ func (e *End) Check(ctx context.Context, ask Ask) (Room, error) {
 	if err := ask.Record.Validate(); err != nil {
 		return room, err
 	}
-	if err := e.CheckArrival(ctx, ask.Record); err != nil {
+	if err := e.CheckArrival(ctx, ask.Record, !ask.NoStart); err != nil {
 		return room, err
 	}
 	project := e.Project.Store.Project()
@@ -78,7 +78,7 @@ func (e *End) Take(ctx context.Context, id string, from io.Reader) (Taken, error
 		err = fail.Errorf(fail.BadInput, "the package is of another move")
 	}
 	if err == nil {
-		err = e.CheckArrival(ctx, m.Record)
+		err = e.CheckArrival(ctx, m.Record, false) // what is started is counted then
 	}
 	if err == nil {
 		err = e.checkTranscripts(&m, into)

@@ -66,9 +66,11 @@ func (n *Note) HasLeft() bool { return n.State == Left || n.State == Done }
 
 // AtHost returns the agent as it is named on this machine since, alice@build1, if the move was begun here to a host.
 func (n *Note) AtHost() (word string, is bool) {
-	to, is := strings.CutPrefix(n.Command, "nbs-worker move "+string(n.Handle)+" --to ")
-	to, _, _ = strings.Cut(to, " ")
-	return string(n.Handle) + "@" + to, is
+	words := strings.Fields(n.Command) // nbs-worker move alice --to build1
+	if len(words) < 5 || !n.Handle.Same(agent.Handle(words[2])) || words[3] != "--to" {
+		return "", false
+	}
+	return string(n.Handle) + "@" + words[4], true
 }
 
 const noteLimit = 4 << 20 // bytes

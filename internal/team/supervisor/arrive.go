@@ -44,8 +44,9 @@ func (s *Supervisor) Resettled(r agent.Record) (agent.Record, error) {
 	return r, nil
 }
 
-// CheckArrival checks everything that can be checked before an agent of another machine comes here, and changes nothing.
-func (s *Supervisor) CheckArrival(ctx context.Context, r agent.Record) error {
+// CheckArrival checks everything that can be checked before an agent of another machine comes here, and changes nothing. starts:
+// if it ran there, it is to be started here.
+func (s *Supervisor) CheckArrival(ctx context.Context, r agent.Record, starts bool) error {
 	id, branch := r.SessionID, r.OwnWorktree.Branch
 	r, err := s.Resettled(r)
 	if err != nil {
@@ -79,7 +80,11 @@ func (s *Supervisor) CheckArrival(ctx context.Context, r agent.Record) error {
 	spec := r.Spec // a new agent like it could be started here
 	spec.SessionID, spec.PreviousSessions, spec.ForkOf, spec.OwnWorktree = "", nil, "", agent.OwnWorktree{}
 	here := *s
-	if leaves := r.IsLeaving(); leaves && !r.Move.Runs || !leaves && r.LaunchDesired() != agent.DesiredRunning { // it stays stopped here
+	ran := r.LaunchDesired() == agent.DesiredRunning
+	if r.IsLeaving() {
+		ran = r.Move.Runs
+	}
+	if !starts || !ran {
 		here.Room.Running = 0
 	}
 	_, err = here.PlanSpawn(ctx, Spawn{Spec: spec})

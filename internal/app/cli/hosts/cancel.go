@@ -8,6 +8,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 )
@@ -18,7 +19,9 @@ func runCancel(ctx context.Context, f *ui.Factory, h agent.Handle, from place) e
 	if err := from.Run(ctx, nil, &text, "host", "leave", string(h), "--cancel"); err != nil {
 		return err
 	}
-	f.Hint("it is stopped; to start it: nbs-worker resume %s", wordOf(h, from))
+	if err := stayed(f, h, from, false); err != nil {
+		return err
+	}
 	if text.Len() == 0 { // of an earlier version, which names no move
 		return nil
 	}
@@ -28,6 +31,17 @@ func runCancel(ctx context.Context, f *ui.Factory, h agent.Handle, from place) e
 	}
 	dropAt(ctx, f, was.To, was.ID)
 	return nil
+}
+
+// stayed says that an agent is where it was.
+func stayed(f *ui.Factory, h agent.Handle, from place, back bool) error {
+	words := "stays " + from.at() + ", stopped"
+	if back {
+		words = "is back " + from.at() + ", stopped"
+	}
+	err := f.ShowOne(ui.Outcome{Handle: h, Words: words, JSON: wire.Stayed{Handle: h, At: from.name, Back: back}})
+	f.Hint("it is stopped; to start it: nbs-worker resume %s", wordOf(h, from))
+	return err
 }
 
 // dropAt removes what a move that was canceled has brought to a machine. What cannot be removed is harmless there: it is

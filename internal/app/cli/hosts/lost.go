@@ -39,6 +39,5 @@ func runLost(ctx context.Context, f *ui.Factory, h agent.Handle, from place, yes
 	if err := from.Run(ctx, nil, f.Streams.Out, "host", "leave", string(h), "--lost"); err != nil {
 		return err
 	}
-	f.Hint("it is stopped; to start it: nbs-worker resume %s", wordOf(h, from))
-	return nil
+	return stayed(f, h, from, true)
 }

@@ -48,7 +48,7 @@ var verbs = []printed{
 	{verb: "compact", one: []any{wire.Compaction{}}},
 	{verb: "set", one: []any{wire.Set{}}},
 	{verb: "rename", one: []any{wire.Renamed{}}},
-	{verb: "move", one: []any{wire.Moved{}}},
+	{verb: "move", one: []any{wire.Moved{}, wire.Stayed{}}},
 	{verb: "reset", one: []any{wire.Reset{}}, several: true},
 	{verb: "up", one: []any{wire.TeamStep{}}, several: true},
 	{verb: "down", one: []any{wire.TeamStep{}}, several: true},
