@@ -3,6 +3,7 @@ package slurm
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func TestTheWayToTheNodeIsCut(t *testing.T) {
 		bin := filepath.Join(t.TempDir(), "bin")
 		c.Must(os.Mkdir(bin, 0o700))
 		c.Must(os.WriteFile(filepath.Join(bin, "srun"), []byte("#!/bin/sh\n"+script+"\necho 'srun: error: the way is cut' >&2\nexit 1\n"), 0o700))
-		c.Env = append(whole[:len(whole):len(whole)], "PATH="+bin+":"+c.Variable("PATH"))
+		c.Env = slices.Concat(whole, []string{"PATH=" + bin + ":" + c.Variable("PATH")})
 	}
 	cut("")
 	r := c.Refused(6, "the node n1 was not reached: srun: the way is cut; nothing was submitted", "send", "alpha", "lost before")
