@@ -50,6 +50,9 @@ a dialog, a shell or unsent text. It prints a receipt:
             send the same text again, send looks for it first; --force
             types it again if it has not arrived
 
+To an agent that runs as a job of Slurm on another machine the text goes by its outbox, and is
+typed there by srun. If that cannot be done now, it is taken back.
+
 --about FILE:LINE, or FILE:FIRST-LAST, puts a place in the agent's tree before the text, with what
 stands there.
 

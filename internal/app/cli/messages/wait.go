@@ -33,7 +33,8 @@ func newWaitCmd(f *ui.Factory) *cobra.Command {
 		Use:   "wait {<handle>... | @GROUP... | --all} --for STATE[,STATE]",
 		Short: "Wait until agents are idle, gone, or need a person",
 		Long: ui.WithCodes(`Returns as soon as the agents are in one of the states of --for, at once if they already are.
-wait does not poll: it sleeps until files or processes report a change.
+wait does not poll: it sleeps until files or processes report a change. An agent that runs as a
+job of Slurm on another machine is looked at again after 1, 2, 4 ... 30 seconds.
 
   idle     claude waits for a prompt; after a failed turn wait ends with 1
   done     idle after a turn that ended well, with no background work of
