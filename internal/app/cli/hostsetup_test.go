@@ -218,6 +218,7 @@ func TestNamesOfHostsAreCompleted(t *testing.T) {
 		"host enable gpu |":        "",
 		"session |alpha@":          "alpha@build1\tme@build1.example.org\nalpha@gpu\tgpu\n",
 		"session --host |":         "build1\tme@build1.example.org\ngpu\tgpu\n",
+		"move alpha --to |":        "build1\tme@build1.example.org\ngpu\tgpu\nhere\tthis machine\n",
 		"list --host gpu --root |": "",
 	} {
 		words, last, _ := strings.Cut(line, "|")

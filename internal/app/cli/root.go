@@ -61,7 +61,8 @@ starts.`,
   nbs-worker attach theologian    # go to its terminal
   nbs-worker resume theologian    # after a crash, a reboot, a killed tmux
   nbs-worker recover --all        # repair each with the mildest step
-  nbs-worker stop theologian`,
+  nbs-worker stop theologian
+  nbs-worker list --hosts         # here and at your hosts (help hosts)`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
@@ -127,7 +128,7 @@ func addCommands(f *ui.Factory, root *cobra.Command, args []string) {
 	}
 	root.SetHelpCommandGroupID(plumbing)
 	root.SetCompletionCommandGroupID(plumbing)
-	root.AddCommand(topics()...)
+	root.AddCommand(topics(root)...)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic

@@ -14,8 +14,8 @@ import (
 	"nbs-worker/internal/team/caller"
 )
 
-// topics returns the help topics: what concerns several verbs, or is rarely needed.
-func topics() []*cobra.Command {
+// topics returns the help topics: what concerns several verbs of root, or is rarely needed.
+func topics(root *cobra.Command) []*cobra.Command {
 	codes := ui.WithCodes(exitCodesTopic, agent.Mapped(ui.ExitCodes, func(row ui.ExitCode) fail.Kind { return row.Code })...)
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "Explain the exit codes", Long: codes},
@@ -23,8 +23,9 @@ func topics() []*cobra.Command {
 		{Use: "states", Short: "Explain the states of agents and of a context", Long: statesTopic},
 		{Use: "restarts", Short: "Explain restart policies and holds", Long: restartsTopic},
 		{Use: "budgets", Short: "Explain what a budget holds, and when it lets go", Long: budgetsTopic},
-		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight())},
+		{Use: "rights", Short: "Explain what agents may do with nbs-worker", Long: fmt.Sprintf(rightsTopic, verbsByRight(root))},
 		{Use: "permissions", Short: "Explain what Claude may do in a conversation", Long: permissionsTopic},
+		{Use: "hosts", Short: "Explain agents at other machines", Long: hostsTopic},
 		{Use: "policy", Short: "Explain the policy file of watch", Long: policyTopic},
 		{Use: "worktrees", Short: "Explain the worktrees of agents, and their removal", Long: worktreesTopic},
 		{Use: "telegram", Short: "Explain the bridge to Telegram", Long: telegramTopic},
@@ -179,8 +180,8 @@ Commands and agents that an agent starts get the environment of that agent's own
 Agents can spawn until the project has 50 agents, at most three levels deep.
 limits.json in your state folder sets other limits: {"agents": 50, "depth": 3}.`
 
-// verbsByRight lists the verbs by the right that they need.
-func verbsByRight() string {
+// verbsByRight lists the verbs that help shows by the right that they need.
+func verbsByRight(root *cobra.Command) string {
 	titles := []struct {
 		right caller.Right
 		title string
@@ -195,7 +196,7 @@ func verbsByRight() string {
 	for _, t := range titles {
 		var verbs []string
 		for _, verb := range slices.Sorted(maps.Keys(powers)) {
-			if powers[verb].Right == t.right && !strings.HasPrefix(verb, "__") && verb != "hook" && verb != "statusline" {
+			if cmd, _, err := root.Find(strings.Fields(verb)); powers[verb].Right == t.right && err == nil && !cmd.Hidden && cmd.HasParent() {
 				verbs = append(verbs, verb)
 			}
 		}

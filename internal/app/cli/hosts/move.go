@@ -70,7 +70,7 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.to, "to", "", "the host that it moves to, or here")
-	ui.CompleteWith(cmd, "to", ui.CompleteHosts)
+	ui.CompleteWith(cmd, "to", completePlaces)
 	flags.BoolVar(&o.force, "force", false, "also in the middle of a turn or at a dialog")
 	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped where it arrives")
 	flags.BoolVar(&o.trust, "trust", false, "have Claude trust its folder there, if that is in the project")
@@ -78,6 +78,12 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 	flags.BoolVar(&o.lost, "lost", false, "with --cancel: it has left, and the other machine is lost for good")
 	flags.BoolVar(&o.yes, "yes", false, "with --lost: do not ask")
 	return f.WithJSON(cmd)
+}
+
+// completePlaces completes where an agent can go.
+func completePlaces(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	names, directive := ui.CompleteHosts(cmd, nil, toComplete)
+	return append(names, here+"\tthis machine"), directive
 }
 
 // place is a machine that a move names.

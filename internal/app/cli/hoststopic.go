@@ -1,0 +1,34 @@
+package cli
+
+const hostsTopic = `A host is another machine of yours with a project, reached by your own ssh without a password. Its
+agents run there, by the nbs-worker there, and go on when this machine sleeps.
+
+  nbs-worker host add build1 me@build1.example.org --folder app --install
+  nbs-worker host check build1           # what is missing, and what helps
+  nbs-worker spawn alice@build1 --prompt 'Read PLAN.md and begin.'
+  nbs-worker list --hosts                # here and at all hosts
+  nbs-worker send alice@build1 'Only chapter 2.'
+  nbs-worker attach alice@build1         # to leave: C-b, then d
+  nbs-worker move alice@build1 --to here
+  nbs-worker host enable build1          # agents come back after a reboot
+
+Names:
+  alice@build1   the agent alice at the host build1, as a handle
+  --host build1  run the command there
+  --hosts        what is here and at all hosts: list, requests, triage,
+                 cost, search, next, dash, watch
+  here           this machine: move --to here, and in what is printed
+
+Files and folders that a command names are those of the host. A text from a pipe goes over:
+send alice@build1 -. Only a person may use hosts; an agent acts at its own machine.
+
+A command runs once at the host, also if the connection is cut: nbs-worker connects again for 30 s
+and goes on. If that fails, the error has the command that asks later what became of it. A host
+that cannot be reached is unreachable, never dead: --hosts shows its last rows, with their age.
+
+With --json, a command for one host prints what it prints there. --hosts, and a command for agents
+of several places, print {"hosts":[...]}: per place "host", "unreachable", "exit_code", "error",
+and "result", the JSON of that place (null: there is none).
+
+For scripts, of a host that is not reached: 3 if that may pass by itself, 6 if not, and 7 if other
+places answered. More: nbs-worker help exit-codes, and nbs-worker host --help.`
