@@ -31,7 +31,7 @@ func newHostCmd(f *ui.Factory) *cobra.Command {
   nbs-worker host enable build1`,
 		Long: ui.WithCodes(`A host is another machine of yours with a project, reached by your own ssh. Its agents run there
 by the rules of that machine, and go on when this one sleeps. alice@build1 is the agent alice at
-the host build1, in each command that takes a handle; --host build1 runs any command there, and
+the host build1, in each command that takes a handle; --host build1 runs a command there, and
 --hosts shows what is here and at all hosts.
 
 The hosts are in ~/.config/nbs-worker/hosts.yaml, which host add writes and you may edit:
