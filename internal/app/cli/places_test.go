@@ -28,6 +28,17 @@ func TestTheJSONOfSeveralPlaces(t *testing.T) {
 	rig.Check(t, len(all.Hosts) == 2 && all.Hosts[1].Unreachable, "%s", r.out)
 }
 
+// A host without a project has answered: that fails no command for all hosts, unless no place has one.
+func TestAHostThatHasNoProjectYet(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob")), "build2": t.TempDir()})
+	t.Chdir(t.TempDir())
+	r := run("list", "--hosts").want(t, 0, "build2: list: no .nbs folder")
+	rig.Check(t, strings.HasPrefix(r.out, "build1\tbob\t"), "%s", r.out)
+	run("list", "--hosts", "--json").want(t, 0)
+	run("host", "remove", "build1").want(t, 0)
+	run("list", "--hosts").want(t, fail.NotFound, "build2: list: no .nbs folder")
+}
+
 // A person reads at each place that there is nothing.
 func TestNothingAtAHostIsSaid(t *testing.T) {
 	withProjects(t, map[string]string{"build1": newProject(t)})

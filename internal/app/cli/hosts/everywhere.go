@@ -50,6 +50,9 @@ func (v *verb) everywhere(ctx context.Context, f *ui.Factory) error {
 	if err != nil {
 		return err
 	}
+	if projects := slices.DeleteFunc(slices.Clone(all), shown.hasNoProject); len(projects) > 0 {
+		all = projects // a host without a project has answered
+	}
 	return outcome(all)
 }
 
@@ -132,6 +135,11 @@ func form(args []string, to ui.Streams) []string {
 		return args
 	}
 	return append([]string{"on a terminal"}, args...)
+}
+
+// hasNoProject reports whether the host has said that there is no project in its folder yet.
+func (s shown) hasNoProject() bool {
+	return s.err == nil && fail.Kind(s.code) == fail.NotFound && strings.Contains(link.ReadComplaint(s.code, string(s.said)).What, "no .nbs folder")
 }
 
 // isUnreachable reports whether the host did not answer.
