@@ -68,11 +68,14 @@ func eachPoint(t testing.TB, calls []string, begin Begin, isKilled func(log stri
 		all := most(log)
 		points += all
 		for _, n := range chosen(t, all) {
+			killed := false
 			// The calls of a run may be spread over more threads than those of the run that was counted.
-			for killed := false; !killed && n > 0; n-- {
-				_, killed = run(call, n)
+			for at := n; !killed && at > 0; at-- {
+				_, killed = run(call, at)
 			}
-			kills++
+			if killed {
+				kills++
+			}
 		}
 	}
 	if kills == 0 {
