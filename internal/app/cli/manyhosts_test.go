@@ -108,6 +108,14 @@ func TestAnAgentThatWasSeenAtAHostIsMeant(t *testing.T) {
 	run("session", "alice").want(t, fail.NotFound, "did you mean alixe?")
 }
 
+// What spawn says of a word that looks like a host does not tell an agent which hosts there are.
+func TestSpawnDoesNotTellWhichHostsThereAre(t *testing.T) {
+	withProjects(t, map[string]string{"build1": newProject(t)})
+	t.Chdir(newProject(t))
+	is, isNot := run("spawn", "alice", "@build1").want(t, fail.BadInput, "looks like a host"), run("spawn", "alice", "@other1").want(t, fail.BadInput)
+	rig.Equal(t, isNot.err, strings.ReplaceAll(is.err, "build1", "other1"), "what is said of a name that is no host")
+}
+
 // What is done at a host is told by the handle that the person types.
 func TestAResultNamesItsHost(t *testing.T) {
 	withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("bob"), uitest.Record("carol"))})

@@ -107,8 +107,8 @@ func TestAMoveThatFailsHalfway(t *testing.T) {
 	inTheWay := home.Path("moves", s.ProjectHash())
 	rig.Must(t, os.MkdirAll(filepath.Dir(inTheWay), 0o700))
 	rig.Must(t, os.WriteFile(inTheWay, nil, 0o600))
-	run("move", "alpha", "--to", "build1", "--no-start").want(t, fail.Unfit, "it was stopped, and the move is not complete",
-		"hint: to complete the move: nbs-worker move alpha --to build1 --no-start", "if it has not left: nbs-worker move alpha --cancel")
+	run("move", "alpha", "--to", "build1", "--no-start", "--trust").want(t, fail.Unfit, "it was stopped, and the move is not complete",
+		"hint: to complete the move: nbs-worker move alpha --to build1 --no-start --trust\n", "if it has not left: nbs-worker move alpha --cancel")
 	run("resume", "alpha").want(t, fail.Conflict, "being moved to build1")
 	rig.Must(t, os.Remove(inTheWay))
 	run("move", "alpha", "--to", "build1", "--no-start").want(t, 0)
@@ -145,13 +145,16 @@ func TestAMoveInOtherLetters(t *testing.T) {
 	run("session", "alpha").want(t, fail.NotFound, "it was moved to build1", "to use it there: nbs-worker session alpha@build1")
 }
 
-// An agent that runs moves to a full host if it is not to be started there.
+// An agent that runs moves to a full host if it is not to be started there, and one that is stopped moves there anyway.
 func TestAMoveToAHostThatIsFull(t *testing.T) {
 	bob := uitest.Record("bob")
 	bob.SessionID = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a12"
 	withProjects(t, map[string]string{"build1": newProject(t, bob)})
-	t.Chdir(newProject(t, uitest.Record("alpha"))) // to run, as the record has it
+	stopped := uitest.Record("carol")
+	stopped.SessionID, stopped.Desired = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a13", agent.DesiredStopped
+	t.Chdir(newProject(t, uitest.Record("alpha"), stopped)) // alpha is to run, as its record has it
 	run("host", "add", "build1", "of-build1", "--running", "1").want(t, 0)
+	run("move", "carol", "--to", "build1").want(t, 0)
 	run("move", "alpha", "--to", "build1").want(t, fail.Held, "its limit there of 1 running agent is reached")
 	run("move", "alpha", "--to", "build1", "--no-start").want(t, 0)
 	there := run("session", "alpha@build1", "--json").want(t, 0).out

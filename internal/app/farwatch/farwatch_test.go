@@ -65,6 +65,28 @@ func TestWhatIsTold(t *testing.T) {
 	}
 }
 
+// A host without a project, or whose program fails, answers: it is not said to be unreachable, and nothing is due.
+func TestAHostThatAnswersWithTrouble(t *testing.T) {
+	t.Parallel()
+	var known Known
+	known.Learn(sight("", "alice waits 3m"), noon)
+	for _, after := range []time.Duration{0, Grace, time.Hour} {
+		rig.Equal(t, len(known.Learn(sight("no .nbs folder in /srv", "alice"), noon.Add(after))), 0, "things told after %s", after)
+		rig.Check(t, known.Due().IsZero(), "something is due after %s", after)
+	}
+	rig.Equal(t, len(known.Learn(sight("", "alice waits 3m"), noon)), 0, "what is told again")
+}
+
+// A host that is lost is due once.
+func TestALossIsDueOnce(t *testing.T) {
+	t.Parallel()
+	var known Known
+	known.Learn(sight(dash.Unreachable), noon)
+	rig.Equal(t, known.Due(), noon.Add(Grace), "when it is told")
+	rig.Equal(t, len(known.Learn(sight(dash.Unreachable), noon.Add(Grace))), 1, "things told")
+	rig.Check(t, known.Due().IsZero(), "it is due again")
+}
+
 // A host that refuses the login is asked again in an hour, and not in a loop.
 func TestAHostThatRefusesIsAskedAgain(t *testing.T) {
 	t.Parallel()
