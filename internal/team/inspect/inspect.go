@@ -137,7 +137,7 @@ func (i *Inspector) goTo(ctx context.Context, handle agent.Handle, show func(c *
 	case job != nil && job.Err == nil && job.Waits():
 		return fail.Errorf(fail.NotFound, "the agent does not run: %s", sight.Status.Word()).
 			Hint("to see when it may begin: squeue --start -j %s", job.ID)
-	case job != nil && job.Err == nil && job.Runs() && !sight.Status.Down():
+	case i.Project.JobElsewhere(&sight) != nil:
 		return i.Project.Slurm().Show(job.Job, i.Project.Program, "--root", i.Project.Store.Project(), "attach", string(handle))
 	case sight.Status.Down():
 		return fail.Errorf(fail.NotFound, "the agent does not run: %s", sight.Status.Word()).
