@@ -213,7 +213,11 @@ func (s *shell) follow() tea.Cmd {
 		return nil
 	}
 	s.following = true
-	return later(2*time.Second, outdated{})
+	pause := 2 * time.Second
+	if r.Job != "" { // each look is a step of its job
+		pause *= 5
+	}
+	return later(pause, outdated{})
 }
 
 // took takes a look, and waits for the next change.
