@@ -35,10 +35,9 @@ func runFacts(ctx context.Context, f *ui.Factory, dir string) error {
 
 // examine checks the machine, and the project in a folder of it. A project that cannot be opened is a finding.
 func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts) error {
-	noFolder := os.Chdir(dir)
-	checked := setup.Checked()
-	if noFolder != nil {
-		checked = setup.CheckedOfMachine()
+	checked, noFolder := setup.Checked(), ""
+	if err := os.Chdir(dir); err != nil {
+		checked, noFolder = setup.CheckedOfMachine(), err.Error()
 	}
 	s, how, err := f.OpenToExamine()
 	if err != nil {
@@ -51,9 +50,9 @@ func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts)
 		return err
 	}
 	facts.Findings = checkup.Findings
-	if noFolder != nil {
+	if noFolder != "" {
 		facts.Findings = append([]doctor.Finding{{
-			Check: "folder.project", Level: doctor.Failure, What: "the folder of the project cannot be entered: " + noFolder.Error(),
+			Check: "folder.project", Level: doctor.Failure, What: "the folder of the project cannot be entered: " + noFolder,
 			Why: "no verb works there", Fix: []string{"make it, or name another one: mkdir -p " + ui.ShellQuote(dir)},
 		}}, facts.Findings...)
 		return nil

@@ -81,7 +81,7 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 }
 
 // completePlaces completes where an agent can go.
-func completePlaces(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+func completePlaces(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	names, directive := ui.CompleteHosts(cmd, nil, toComplete)
 	return append(names, here+"\tthis machine"), directive
 }
