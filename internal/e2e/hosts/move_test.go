@@ -108,6 +108,6 @@ func TestKilledMoveIsCompletedByTheSameCommand(t *testing.T) {
 		})
 		f.Check(points >= 5, "it can be killed at %d points only", points)
 	}
-	f.Check(between > 0, "it was between two machines %d times only", between)
+	f.Check(between > 5 || !rig.EveryKill(), "it was between two machines %d times only", between)
 	f.MustRemember("alpha", before)
 }

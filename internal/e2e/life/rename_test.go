@@ -46,7 +46,7 @@ func TestKilledRenameIsCompletedByTheSameCommand(t *testing.T) {
 			m.OK("rename", "beta", "alpha")
 		}
 	})
-	m.Check(points >= 5 && shown > 0, "it can be killed at %d points only, and was half renamed %d times", points, shown)
+	m.Check(points >= 5 && (shown > 0 || !rig.EveryKill()), "it can be killed at %d points only, and was half renamed %d times", points, shown)
 	m.MustRemember("alpha", before)
 }
 
