@@ -20,7 +20,7 @@ type slow struct {
 }
 
 func (s *slow) Write(text []byte) (int, error) {
-	time.Sleep(s.takes)
+	<-time.After(s.takes)
 	s.text += string(text)
 	return len(text), nil
 }

@@ -259,7 +259,7 @@ func TestAStreamDoesNotFillTheHost(t *testing.T) {
 	out := &said{at: "poured\n", then: func() {
 		spool := filepath.Join(f.state, "nbs-worker", "jobs", r.ID, "out")
 		for space(t, spool) > 2*toldAfter {
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 		}
 		f.cut()
 		f.open()

@@ -188,10 +188,14 @@ func (w *hostsWatch) sleep(ctx context.Context) error {
 	if !due.IsZero() {
 		over = time.After(time.Until(due))
 	}
-	came := make(chan error, 1)
-	go func() { came <- w.fleet.Await(limited) }()
+	came := make(chan struct{})
+	var err error
+	go func() {
+		defer close(came)
+		err = w.fleet.Await(limited)
+	}()
 	select {
-	case err := <-came:
+	case <-came:
 		return cmp.Or(ctx.Err(), err)
 	case <-over:
 		leave()
