@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +79,21 @@ func TestLimitsOfAHost(t *testing.T) {
 	run("spawn", "carol@build1").want(t, fail.Held, "its limit there of 1 running agent is reached", hint)
 	run("resume", "alpha@build1").want(t, fail.Held, "its limit there of 1 running agent is reached", hint)
 	rig.Equal(t, strings.Fields(run("list", "--host", "build1").want(t, 0).out)[0], "alpha", "the first agent there")
+}
+
+// An older program at a host is not asked for a start that the limits are for, and stops an agent.
+func TestLimitsOfAHostWithAnOlderProgram(t *testing.T) {
+	dir := withProjects(t, map[string]string{"build1": newProject(t)})
+	t.Chdir(newProject(t, uitest.Record("bob")))
+	run("host", "add", "build1", "of-build1", "--agents", "2").want(t, 0)
+	const hello, over = `{"protocol":1,"version":"0.9"}`, `{"code":0}`
+	old := fmt.Sprintf("#!/bin/sh\nprintf 'nbs-worker host\\n\\1\\0\\0\\0\\0\\0\\0\\0\\%o%s'\nhead -c 1 >"+dir+"/asked && test -s "+dir+"/asked && printf '\\10\\0\\0\\0\\1\\0\\0\\0\\%o%s'\nexec cat >/dev/null\n",
+		len(hello), hello, len(over), over)
+	rig.Must(t, os.WriteFile(filepath.Join(dir, "nbs-worker"), []byte(old), 0o700))
+	run("stop", "alice@build1").want(t, 0)
+	const refusal = "build1 has nbs-worker 0.9, which does not say that it keeps its limits of hosts.yaml"
+	run("spawn", "alice@build1").want(t, fail.Unfit, refusal, "hint: nbs-worker host add build1 of-build1 --install")
+	run("move", "bob", "--to", "build1").want(t, fail.Unfit, refusal)
 }
 
 // What waits for an agent goes with it when it moves. A message after that would stay behind.

@@ -35,7 +35,9 @@ func (l ByLink) Run(ctx context.Context, out, errOut io.Writer, args ...string) 
 // Do implements [Far]. A person waits for it, as for any command.
 func (l ByLink) Do(ctx context.Context, args ...string) (said string, code int, err error) {
 	var text bytes.Buffer
-	code, err = l.RunWithin(ctx, link.Usual, link.NewRequest(l.Host, true, args...), link.Streams{Out: &text, Err: &text})
+	r := link.NewRequest(l.Host, true, args...)
+	r.Starts = link.Starts(args[0])
+	code, err = l.RunWithin(ctx, link.Usual, r, link.Streams{Out: &text, Err: &text})
 	return text.String(), code, err
 }
 

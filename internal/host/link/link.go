@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,11 +28,18 @@ type Request struct {
 	ID string `json:"id"`
 
 	jobs.Request
+
+	Starts bool `json:"-"` // agents: a host that does not keep the limits is not asked
 }
 
 // NewRequest returns a request for the project of a host. keep: it changes something, so that it goes on without a reader.
 func NewRequest(h host.Host, keep bool, args ...string) Request {
-	return Request{uuid.NewString(), jobs.Request{Folder: h.Folder, Args: args, Keep: keep, As: h.Name, Room: h.Limits}}
+	return Request{ID: uuid.NewString(), Request: jobs.Request{Folder: h.Folder, Args: args, Keep: keep, As: h.Name, Room: h.Limits}}
+}
+
+// Starts reports whether a verb starts agents.
+func Starts(verb string) bool {
+	return slices.Contains([]string{"spawn", "fork", "up", "restart", "resume", "recover"}, verb)
 }
 
 // Streams are the stdin, stdout and stderr of a request. Stdin is read again from its beginning after a cut.
@@ -89,8 +97,8 @@ func (l *Link) RunWithin(ctx context.Context, limits Limits, r Request, s Stream
 		}
 		c, err := l.connected(within)
 		isCut := err == nil
-		if isCut && !c.hi.Limits && r.Keep && r.Room != (agent.Room{}) {
-			return 0, fail.Errorf(fail.Unfit, "%s has nbs-worker %s, which does not keep its limits of hosts.yaml", l.Host.Name, human.Legible(c.hi.Version)).
+		if isCut && !sent && r.Starts && r.Room != (agent.Room{}) && !c.hi.Limits {
+			return 0, fail.Errorf(fail.Unfit, "%s has nbs-worker %s, which does not say that it keeps its limits of hosts.yaml", l.Host.Name, human.Legible(c.hi.Version)).
 				Hint("nbs-worker host add %s %s --install", l.Host.Name, l.Host.Destination)
 		}
 		if isCut {

@@ -28,17 +28,30 @@ func playOld() {
 	}
 }
 
-// An older program is not asked to start something within limits that it does not know.
+// An older program is not asked to start something within limits that it may not know. It does what else it is asked for, and
+// says what became of a start that was asked for before.
 func TestAnOlderProgramThatKeepsNoLimits(t *testing.T) {
 	t.Parallel()
 	f := newFar(t)
 	f.become("old")
 	f.Link.Host.Limits = agent.Room{Running: 1}
 	streams := Streams{Out: io.Discard, Err: io.Discard}
-	_, err := f.Run(t.Context(), f.request(true, "spawn", "alice"), streams)
-	rig.Check(t, fail.KindOf(err) == fail.Unfit && err.Error() == "build1 has nbs-worker 0.9, which does not keep its limits of hosts.yaml", "%v", err)
+	spawn := f.request(true, "spawn", "alice")
+	spawn.Starts = true
+	_, err := f.Run(t.Context(), spawn, streams)
+	rig.Check(t, fail.KindOf(err) == fail.Unfit && err.Error() == "build1 has nbs-worker 0.9, which does not say that it keeps its limits of hosts.yaml", "%v", err)
 	rig.Equal(t, len(fail.HintsOf(err)), 1, "hints")
-	code, err := f.Run(t.Context(), f.request(false, "list"), streams)
-	rig.Check(t, err == nil && code == int(fail.BadInput), "what only shows something: %d, %v", code, err)
+	for _, keep := range []bool{true, false} {
+		code, err := f.Run(t.Context(), f.request(keep, "stop", "alice"), streams)
+		rig.Check(t, err == nil && code == int(fail.BadInput), "what starts nothing: keep %t: %d, %v", keep, code, err)
+	}
 	rig.Equal(t, f.Version(), "0.9", "its version")
+
+	f = newFar(t)
+	f.Link.Host.Limits = agent.Room{Running: 1}
+	begun := f.request(true, "two-parts")
+	begun.Starts = true
+	code, err := f.Run(t.Context(), begun, Streams{Out: &said{at: "first\n", then: func() { f.become("old"); f.cut() }}, Err: io.Discard})
+	rig.Check(t, err == nil && code == int(fail.BadInput), "what the older program says of it: %d, %v", code, err)
+	f.open()
 }

@@ -198,7 +198,7 @@ func (v *verb) runAt(ctx context.Context, f *ui.Factory, h host.Host, args []str
 		l.Limits = link.Limits{Contact: patience}
 	}
 	r := link.NewRequest(h, v.keeps(f.Powers), args...)
-	r.Follow = v.follows()
+	r.Starts, r.Follow = link.Starts(v.name), v.follows()
 	r.Width, r.Color = streams.Width, streams.Color
 	said := &saidAt{host: h.Name, to: streams.Err}
 	defer said.flush()

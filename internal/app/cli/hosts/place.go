@@ -58,7 +58,9 @@ func (p onHost) Run(ctx context.Context, in io.ReadSeeker, out io.Writer, args .
 	}
 	defer l.Close()
 	var said bytes.Buffer
-	code, err := l.Run(ctx, link.NewRequest(p.h, true, args...), link.Streams{In: in, Out: out, Err: &said})
+	r := link.NewRequest(p.h, true, args...)
+	r.Starts = args[1] == "arrive" || args[1] == "take" && !slices.Contains(args, "--drop") // before the agent has left
+	code, err := l.Run(ctx, r, link.Streams{In: in, Out: out, Err: &said})
 	if err != nil {
 		return withoutStep(err)
 	}
