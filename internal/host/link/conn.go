@@ -202,7 +202,7 @@ func (c *conn) do(ctx, hurry context.Context, x *exchange) (answer, error) {
 	go func() {
 		defer close(sent)
 		if c.send(stream, x) != nil {
-			c.close() // it is not known how much has arrived
+			c.end() // it is not known how much has arrived
 		}
 	}()
 	defer func() { <-sent }() // stdin may be sent again
@@ -222,7 +222,7 @@ func (c *conn) do(ctx, hurry context.Context, x *exchange) (answer, error) {
 			select {
 			case <-sent:
 			default:
-				c.close() // the host takes no more
+				c.end() // the host takes no more
 			}
 			return answer{}, context.Cause(hurry)
 		case <-c.ended:
@@ -252,10 +252,15 @@ func (c *conn) send(stream uint32, x *exchange) error {
 
 // close ends the connection, and waits until it has ended.
 func (c *conn) close() {
+	c.end()
+	<-c.ended
+}
+
+// end ends the connection, which may print what has come for longer.
+func (c *conn) end() {
 	_ = c.in.Close()
 	_ = c.ssh.Process.Kill()
 	_ = c.from.Close()
-	<-c.ended
 }
 
 // tail keeps the last bytes that were written to it.

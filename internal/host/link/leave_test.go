@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +48,39 @@ func TestNothingIsPrintedAfterLeaving(t *testing.T) {
 			rig.Equal(t, out.text, "first", "what is written later")
 		})
 	}
+}
+
+// full is a pipe whose reader takes nothing until the test ends.
+type full struct {
+	once    sync.Once
+	then    func()
+	emptied <-chan struct{}
+}
+
+func (f *full) Write(text []byte) (int, error) {
+	f.once.Do(f.then)
+	<-f.emptied
+	return len(text), nil
+}
+
+// A user leaves a command, and the connection, when what prints takes nothing, such as a pager.
+func TestAPagerDoesNotHoldItsUser(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	f.Limits.Parting = time.Millisecond
+	late, empty := context.WithCancel(rig.Patient(t))
+	defer empty()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	_, err := f.Run(ctx, f.request(false, "stay"), Streams{Out: &full{then: leave, emptied: late.Done()}, Err: &said{}})
+	rig.Check(t, errors.Is(err, context.Canceled), "%v", err)
+	f.Link.mu.Lock()
+	c := f.Link.conn
+	f.Link.mu.Unlock()
+	f.Link.Close()
+	rig.Check(t, late.Err() == nil, "it has left when the pager did")
+	empty()
+	<-c.ended
 }
 
 // Each of those that wait for a connection leaves when it wants to. The last one ends the attempt.

@@ -49,7 +49,7 @@ func (l *Link) Version() string {
 	return l.conn.hi.Version
 }
 
-// Close ends the connection. What was begun at the host goes on.
+// Close ends the connection. What was begun at the host goes on. A terminal or a pipe that takes nothing does not hold it.
 func (l *Link) Close() {
 	l.mu.Lock()
 	c, a := l.conn, l.attempt
@@ -61,7 +61,11 @@ func (l *Link) Close() {
 		c = cmp.Or(c, a.conn)
 	}
 	if c != nil {
-		c.close()
+		c.end()
+		select {
+		case <-c.ended:
+		case <-time.After(afterItsEnd):
+		}
 	}
 	if log, is := l.Log.(io.Closer); is {
 		_ = log.Close()
