@@ -75,14 +75,18 @@ func TestWatchOfAllHosts(t *testing.T) {
 	run("watch", "--host=build1").want(t, fail.BadInput, "cannot be run at a host from here")
 }
 
-// A watch goes on without a restart when its user has mended a login, and when there is another host.
+// A watch goes on without a restart when its user has mended a login, and when there is another host, also one that it cannot
+// follow at first.
 func TestWatchTakesUpWhatItsUserChanges(t *testing.T) {
 	dir := withProjects(t, map[string]string{"build1": newProject(t, uitest.Record("alpha"))})
 	other := newProject(t, uitest.Record("bob"))
 	t.Chdir(t.TempDir())
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	t.Setenv("XDG_STATE_HOME", rig.MemoryDir(t))
+	state := rig.MemoryDir(t)
+	t.Setenv("XDG_STATE_HOME", state)
+	noLog := filepath.Join(state, "nbs-worker", "hosts", "build2.log") // a folder cannot be written as a log
+	rig.Must(t, os.MkdirAll(noLog, 0o700))
 	refuses, refused := filepath.Join(dir, "of-build1-refuses"), filepath.Join(dir, "refused")
 	rig.Must(t, os.WriteFile(refuses, nil, 0o600))
 	rig.Must(t, syscall.Mkfifo(refused, 0o600))
@@ -94,15 +98,22 @@ func TestWatchTakesUpWhatItsUserChanges(t *testing.T) {
 	}()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
+	hosts := filepath.Join(dir, "config", "nbs-worker", "hosts.yaml")
+	write := func(more string) {
+		text, err := os.ReadFile(hosts)
+		rig.Check(t, err == nil && os.WriteFile(hosts+".new", append(text, more...), 0o600) == nil && os.Rename(hosts+".new", hosts) == nil, "%v", err)
+	}
 	out := &seen{at: "\talpha@build1\tdown\t"}
 	out.then = func() {
 		out.at, out.then = "\tbob@build2\tdown\t", leave
-		hosts := filepath.Join(dir, "config", "nbs-worker", "hosts.yaml")
-		text, err := os.ReadFile(hosts)
-		text = append(text, "  build2:\n    destination: of-build2\n    folder: "+other+"\n"...)
-		rig.Check(t, err == nil && os.WriteFile(hosts+".new", text, 0o600) == nil && os.Rename(hosts+".new", hosts) == nil, "%v", err)
+		write("  build2:\n    destination: of-build2\n    folder: " + other + "\n")
 	}
-	said := &seen{at: "\x00"}
+	said := &seen{at: "the hosts stay as they were: open the log: "}
+	said.then = func() {
+		said.at = "\x00"
+		rig.Check(t, os.Remove(noLog) == nil, "the log is still a folder")
+		write("")
+	}
 	code := execute(ctx, []string{"watch", "--hosts"}, ui.Streams{In: strings.NewReader(""), Out: out, Err: said})
 	rig.Equal(t, code, int(fail.Interrupted), "its exit code; it said %s", said.text)
 	rig.Equal(t, strings.Count(out.text, "\n"), 2, "lines: %s", out.text)

@@ -15,6 +15,9 @@ func Reach(home trust.Home, known host.Hosts, allProjects bool, words Words) (al
 	for _, h := range known {
 		l, err := link.Open(home, h, limits)
 		if err != nil {
+			for _, one := range all {
+				one.Far.Close()
+			}
 			return nil, err
 		}
 		all = append(all, Host{Name: h.Name, Far: ByLink{Link: l}, Views: views.Of(home, h.Name, h.Place()), AllProjects: allProjects, Words: words})

@@ -73,7 +73,7 @@ func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
 		return err
 	}
 	maps.DeleteFunc(w.known.Lost, func(_ string, loss *farwatch.Loss) bool { return !loss.Told }) // an earlier run's minute is not this one's
-	if err := w.reach(ctx); err != nil {
+	if err := w.reach(ctx, w.hosts); err != nil {
 		return err
 	}
 	defer func() { w.fleet.Close() }()
@@ -85,39 +85,44 @@ func watchHosts(ctx context.Context, f *ui.Factory, file string) error {
 	return w.run(ctx)
 }
 
-// reach follows the hosts, by connections of their own. What was told of other hosts is forgotten.
-func (w *hostsWatch) reach(ctx context.Context) error {
+// reach follows hosts, by connections of their own, and no others. What was told of others is forgotten. An error changes
+// nothing.
+func (w *hostsWatch) reach(ctx context.Context, known host.Hosts) error {
 	words := dash.Words{Pull: func(*agent.PullRequest) string { return "" }, Limits: func(*agent.Limits, time.Time) string { return "" }}
-	hosts, err := dash.Reach(w.home, w.hosts, false, words)
-	if err != nil {
-		return err
-	}
 	team, err := dash.Follow(nil, w.policy.Bands, words)
 	if err != nil {
 		return err
 	}
-	if len(w.hosts) > 0 { // an editor may be writing the file
-		w.known.Only(agent.Mapped(w.hosts, func(h host.Host) string { return h.Name }))
+	hosts, err := dash.Reach(w.home, known, false, words)
+	if err != nil {
+		team.Close()
+		return err
 	}
-	w.fleet = dash.FollowHosts(ctx, team, hosts)
+	if len(known) > 0 { // an editor may be writing the file
+		w.known.Only(agent.Mapped(known, func(h host.Host) string { return h.Name }))
+	}
+	if w.fleet != nil {
+		w.fleet.Close()
+	}
+	w.hosts, w.fleet = known, dash.FollowHosts(ctx, team, hosts)
 	return nil
 }
 
-// reread follows the hosts as the user's files have them now. A mistake in hosts.yaml is told, and changes nothing.
-func (w *hostsWatch) reread(ctx context.Context) error {
+// reread follows the hosts as the user's files have them now. What fails, such as a mistake in hosts.yaml, is told, and changes
+// nothing.
+func (w *hostsWatch) reread(ctx context.Context) {
 	hosts, err := w.file.Load()
-	switch {
-	case err != nil:
+	if err == nil && !slices.Equal(hosts, w.hosts) {
+		if err = w.reach(ctx, hosts); err == nil {
+			return
+		}
+	}
+	if err != nil {
 		w.Say("the hosts stay as they were: %s", err)
-	case !slices.Equal(hosts, w.hosts):
-		w.fleet.Close()
-		w.hosts = hosts
-		return w.reach(ctx)
 	}
 	if w.files.sshChanged() {
 		w.fleet.Again()
 	}
-	return nil
 }
 
 // hostsPolicy returns the policy of a file. Only its notify counts here.
@@ -204,7 +209,10 @@ func (w *hostsWatch) sleep(ctx context.Context) error {
 	case <-w.files.changed:
 		leave()
 		<-came
-		return cmp.Or(ctx.Err(), w.reread(ctx))
+		if ctx.Err() == nil {
+			w.reread(ctx)
+		}
+		return ctx.Err()
 	}
 }
 
