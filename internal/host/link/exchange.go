@@ -21,7 +21,7 @@ type exchange struct {
 
 func newExchange(r Request, s Streams) *exchange {
 	return &exchange{
-		question: question{Request: r}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1), printing: make(chan struct{}, 1),
+		question: question{Request: r, Tells: !r.Keep}, stdin: s.In, stdout: s.Out, stderr: s.Err, answered: make(chan answer, 1), printing: make(chan struct{}, 1),
 	}
 }
 

@@ -51,6 +51,8 @@ type position struct {
 type question struct {
 	Request
 	position
+
+	Tells bool `json:"tells,omitempty"` // the client says by got what it has
 }
 
 // answer says how a request ended.

@@ -272,6 +272,19 @@ func TestAStreamDoesNotFillTheHost(t *testing.T) {
 	rig.Check(t, err != nil && strings.HasSuffix(err.Error(), "the output of request "+r.ID+" was read, and is gone"), "%v", err)
 }
 
+// A host knows from the beginning that its client says what it has read: what such a client does not read is bounded.
+func TestAClientSaysThatItTells(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	look, change := f.request(false, "say"), f.request(true, "say")
+	for r, kept := range map[*Request]string{&look: `{"out":0,"err":0}`, &change: ""} {
+		_, err := f.Run(t.Context(), *r, Streams{Out: &said{}, Err: &said{}})
+		rig.Must(t, err)
+		text, _ := os.ReadFile(filepath.Join(f.state, "nbs-worker", "jobs", r.ID, "read.json"))
+		rig.Equal(t, string(text), kept, "what is noted of its reader")
+	}
+}
+
 // space returns how many bytes a file takes.
 func space(t *testing.T, path string) int64 {
 	t.Helper()

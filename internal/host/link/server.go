@@ -188,6 +188,9 @@ func (c *session) do(ctx context.Context, stream uint32, q question, stdin *io.P
 	if err != nil {
 		return answer{}, err
 	}
+	if q.Tells {
+		_ = job.Free(q.OutAt, q.ErrAt) // it takes space for longer
+	}
 	return c.follow(ctx, stream, &follower{job: job, watch: watch, gone: gone}, q)
 }
 

@@ -40,6 +40,7 @@ const (
 	began   = "began.json"
 	end     = "end.json"
 	reader  = "reader"
+	read    = "read.json"
 	out     = "out"
 	errOut  = "err"
 )

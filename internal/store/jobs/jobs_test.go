@@ -203,31 +203,38 @@ func TestAForgottenRequestDoesNotRunAgain(t *testing.T) {
 	rig.Check(t, errors.Is(err, ErrBegun), "%v", err)
 }
 
-// A command that writes what is not read is ended, and one whose output is read is not.
+// A command that writes what its reader says not to have is ended. One whose output is read is not, also where the space cannot
+// be given back; and one whose reader, with an older program, says nothing.
 func TestOutputThatIsNotRead(t *testing.T) {
 	t.Parallel()
 	drawer := Of(trust.Home(t.TempDir()))
 	const limit, much = 4 << 20, 6 << 20
-	for _, reads := range []bool{true, false} {
+	for what, reads := range map[string]func(*Job) error{
+		"read":                       func(j *Job) error { return errors.Join(j.Free(0, 0), j.Free(much, 0)) },
+		"read, and takes its space":  func(j *Job) error { return errors.Join(j.note(much, 0), j.note(0, 0)) },
+		"read by an older program":   func(*Job) error { return nil },
+		"not read":                   func(j *Job) error { return j.Free(0, 0) },
+		"not read for a good part":   func(j *Job) error { return j.Free(much-limit-1, 0) },
+		"read, and the other is not": func(j *Job) error { return j.Free(0, much) },
+	} {
 		job, err := drawer.Take(uuid.NewString(), Request{Args: []string{"list"}})
 		rig.Must(t, err)
 		streams, err := job.Streams()
 		rig.Must(t, err)
 		_, err = streams.Out.Write(make([]byte, much))
 		rig.Must(t, err)
-		if reads {
-			rig.Must(t, job.Free(much, 0))
-		}
+		rig.Must(t, reads(job))
 		release, err := job.Attend()
 		rig.Must(t, err)
 		ctx := job.WhileRead(t.Context(), time.Millisecond, limit)
-		if reads {
+		isRead := strings.HasPrefix(what, "read") && !strings.HasSuffix(what, "is not")
+		if isRead {
 			release()
 		} else {
 			defer release()
 		}
 		<-ctx.Done()
-		rig.Equal(t, strings.Contains(context.Cause(ctx).Error(), "it has printed more than 4.0 MiB that was not read"), !reads, "ended by %v: it was read: %t;", context.Cause(ctx), reads)
+		rig.Equal(t, strings.Contains(context.Cause(ctx).Error(), "it has printed more than 4.0 MiB that was not read"), !isRead, "%s: ended by %v", what, context.Cause(ctx))
 		rig.Must(t, streams.Close())
 	}
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"time"
@@ -19,11 +20,20 @@ const SpoolLimit = 256 << 20
 // freed is in what steps output is given back, in bytes: file systems have whole blocks.
 const freed = 64 << 10
 
-// Free gives back the space of the output that the reader has: so much of stdout, and of stderr. The output of a command
-// that changed something stays, for whoever asks later what became of it.
+// had says how much of the output the reader has, in bytes of stdout and of stderr.
+type had struct {
+	Out int64 `json:"out"`
+	Err int64 `json:"err"`
+}
+
+// Free notes how much of stdout and of stderr the reader has, and gives back its space where the file system can. The output of
+// a command that changed something stays, for whoever asks later what became of it.
 func (j *Job) Free(stdout, stderr int64) error {
 	if j.Keep {
 		return nil
+	}
+	if err := j.note(stdout, stderr); err != nil {
+		return err
 	}
 	one, other, err := j.open(os.O_RDWR, out, errOut)
 	if err != nil {
@@ -58,21 +68,42 @@ func (j *Job) HasFrom(file *os.File, place int64) error {
 	return os.NewSyscallError("lseek", err)
 }
 
-// spooled returns how much space the output takes.
-func (j *Job) spooled() (bytes uint64) {
-	const block = 512
-	for _, name := range []string{out, errOut} {
-		var info unix.Stat_t
-		if unix.Lstat(j.tree.Path(name), &info) == nil {
-			bytes += uint64(info.Blocks) * block //nolint:gosec // blocks are no negative number
+// note notes how much the reader has.
+func (j *Job) note(stdout, stderr int64) error {
+	last, _ := j.noted() // without a note it is zero
+	text, err := json.Marshal(had{max(last.Out, stdout), max(last.Err, stderr)})
+	if err != nil {
+		return err
+	}
+	return j.tree.HandOverText(read, text)
+}
+
+// noted returns how much the reader has. Errors: [fs.ErrNotExist] if it does not say so, as one with an older program.
+func (j *Job) noted() (h had, err error) {
+	text, err := j.tree.Read(read, limit)
+	if err != nil {
+		return h, err
+	}
+	return h, json.Unmarshal(text, &h)
+}
+
+// unread returns how much of the output its reader does not have; 0: it does not say.
+func (j *Job) unread() (bytes int64) {
+	has, err := j.noted()
+	if err != nil {
+		return 0
+	}
+	for name, size := range map[string]int64{out: has.Out, errOut: has.Err} {
+		if info, err := os.Lstat(j.tree.Path(name)); err == nil {
+			bytes += max(info.Size()-size, 0)
 		}
 	}
 	return bytes
 }
 
-// WhileRead returns a context that ends if the job has had no reader for the patience, or if its output takes more space than
-// the limit.
-func (j *Job) WhileRead(parent context.Context, patience time.Duration, limit uint64) context.Context {
+// WhileRead returns a context that ends if the job has had no reader for the patience, or if its reader, who says what it has,
+// does not have more of the output than the limit.
+func (j *Job) WhileRead(parent context.Context, patience time.Duration, limit int64) context.Context {
 	ctx, leave := context.WithCancelCause(parent)
 	go func() {
 		const looks, often = 4, 30 * time.Second
@@ -85,8 +116,8 @@ func (j *Job) WhileRead(parent context.Context, patience time.Duration, limit ui
 				return
 			case <-look.C:
 			}
-			if j.spooled() > limit {
-				leave(fail.Errorf(fail.Failed, "it has printed more than %s that was not read", human.Bytes(limit)))
+			if j.unread() > limit {
+				leave(fail.Errorf(fail.Failed, "it has printed more than %s that was not read", human.Bytes(uint64(limit)))) //nolint:gosec // no negative number
 				return
 			}
 			if free, err := j.tree.TryLock(reader); err != nil || free == nil {
