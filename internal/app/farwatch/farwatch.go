@@ -21,7 +21,7 @@ const Grace = time.Minute
 const again = time.Hour
 
 // stuck is what is said of such a host.
-const stuck = " (asked again in an hour, or when hosts.yaml or ~/.ssh changes)"
+const stuck = " (asked again in an hour, or when hosts.yaml changes, or config, id_* or known_hosts in ~/.ssh)"
 
 // Known is what was told. It outlasts a watch.
 type Known struct {

@@ -97,7 +97,7 @@ func TestAHostThatRefusesIsAskedAgain(t *testing.T) {
 	for _, notice := range known.Learn(refused, noon.Add(Grace)) {
 		told = append(told, notice.Detail)
 	}
-	rig.Equal(t, strings.Join(told, "\n"), "unreachable: it does not let you in (asked again in an hour, or when hosts.yaml or ~/.ssh changes)", "what is told")
+	rig.Equal(t, strings.Join(told, "\n"), "unreachable: it does not let you in (asked again in an hour, or when hosts.yaml changes, or config, id_* or known_hosts in ~/.ssh)", "what is told")
 	rig.Check(t, !known.AsksAgain(noon.Add(59*time.Minute)), "it is asked again within the hour")
 	rig.Equal(t, known.Due(), noon.Add(time.Hour), "when it is asked again")
 	rig.Check(t, known.AsksAgain(noon.Add(time.Hour)), "it is not asked again")

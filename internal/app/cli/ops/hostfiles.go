@@ -18,6 +18,7 @@ type hostFiles struct {
 	hosts, ssh string // folders
 	lastOfSSH  string
 	changed    chan struct{} // one may have changed
+	lost       chan error    // why no more changes are seen
 }
 
 // watchHostFiles begins a watch, which ends with the context.
@@ -31,7 +32,9 @@ func watchHostFiles(ctx context.Context, file host.File) (*hostFiles, error) {
 		return nil, err
 	}
 	context.AfterFunc(ctx, watch.Close)
-	f := &hostFiles{watch: watch, hosts: filepath.Dir(string(file)), ssh: filepath.Join(home, ".ssh"), changed: make(chan struct{}, 1)}
+	f := &hostFiles{
+		watch: watch, hosts: filepath.Dir(string(file)), ssh: filepath.Join(home, ".ssh"), changed: make(chan struct{}, 1), lost: make(chan error, 1),
+	}
 	if err := f.follow(); err != nil {
 		return nil, err
 	}
@@ -49,7 +52,15 @@ func (f *hostFiles) follow() error {
 }
 
 func (f *hostFiles) run(ctx context.Context) {
-	for f.watch.Change(ctx) == nil && f.follow() == nil {
+	for {
+		err := f.watch.Change(ctx)
+		if err == nil {
+			err = f.follow()
+		}
+		if err != nil {
+			f.lost <- err
+			return
+		}
 		select {
 		case f.changed <- struct{}{}:
 		default:
@@ -64,13 +75,16 @@ func (f *hostFiles) sshChanged() bool {
 	return f.lastOfSSH != last
 }
 
-// ofSSH describes ssh's files. Sockets of shared connections come and go, and are none.
+// ofSSH describes those of ssh's files that may mend a login. An attempt to log in may write others, such as a log of a
+// ProxyCommand, and must not ask for the next one.
 func (f *hostFiles) ofSSH() string {
 	var text strings.Builder
 	entries, _ := os.ReadDir(f.ssh) // without the folder there are no files
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && !info.Mode().IsDir() && info.Mode()&os.ModeSocket == 0 {
-			fmt.Fprintln(&text, entry.Name(), info.Size(), info.ModTime().Format(time.RFC3339Nano))
+		name := entry.Name()
+		mends := name == "config" || strings.HasPrefix(name, "id_") || strings.HasPrefix(name, "known_hosts")
+		if info, err := entry.Info(); mends && err == nil && !info.IsDir() {
+			fmt.Fprintln(&text, name, info.Size(), info.ModTime().Format(time.RFC3339Nano))
 		}
 	}
 	return text.String()

@@ -41,8 +41,8 @@ nbs-worker help policy.
 --hosts watches the agents of all your hosts instead, and repairs nothing: it prints, and tells the
 program of notify, what each of them needs a person for, and which host does not answer for a
 minute. Each thing is told once, also over a cut. Hosts that you add or remove meanwhile are taken
-up; one that refuses the login is asked again in an hour, or when hosts.yaml or ~/.ssh changes. It
-needs no project.`,
+up; one that refuses the login is asked again in an hour, or when hosts.yaml changes, or config,
+id_* or known_hosts in ~/.ssh. It needs no project.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker watch
   nbs-worker watch --policy ~/.config/nbs-worker/team.yaml

@@ -206,6 +206,13 @@ func (w *hostsWatch) sleep(ctx context.Context) error {
 		leave()
 		<-came
 		return ctx.Err()
+	case err := <-w.files.lost:
+		leave()
+		<-came
+		if ctx.Err() == nil {
+			w.Say("changes of hosts.yaml and ~/.ssh are not seen until this watch is started again: %s", err)
+		}
+		return ctx.Err()
 	case <-w.files.changed:
 		leave()
 		<-came
