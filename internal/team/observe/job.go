@@ -142,13 +142,17 @@ func jobIsOver(p *agent.Process) bool {
 }
 
 // JobElsewhere returns the running job of an agent whose terminal is on another node; nil if it runs in none, or here. An
-// agent whose record lacks the user's seal leads to no job: its record could name any job of the user's.
+// agent whose record lacks the user's seal leads to no job: its record could name any job of the user's. A command that
+// runs in the job itself is led to none, or it would run itself there without end.
 func (o *Project) JobElsewhere(s *Sight) *slurm.Job {
-	j := s.Job
-	if j == nil || j.Err != nil || !j.Runs() || s.Status.Down() || !o.IsForeign(&s.Record) || o.Store.CheckSeal(&s.Record) != nil {
-		return nil
+	switch j := s.Job; {
+	case j == nil, j.Err != nil, !j.Runs(), o.Variable("SLURM_JOB_ID") == j.ID:
+	case !isNode(s.Record.Process.Host, j.Node): // its start on that node is not recorded yet
+	case s.Status.Down(), !o.IsForeign(&s.Record), o.Store.CheckSeal(&s.Record) != nil:
+	default:
+		return &j.Job
 	}
-	return &j.Job
+	return nil
 }
 
 // JobElsewhereOf is JobElsewhere of an agent that it looks at.

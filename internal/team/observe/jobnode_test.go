@@ -46,16 +46,21 @@ func TestTheJobElsewhere(t *testing.T) {
 		status agent.Status
 		want   bool
 	}{
-		"it runs":              {sealed, runs, idle, true},
-		"its record is forged": {forged, runs, idle, false},
-		"it runs here":         {here, runs, idle, false},
-		"it is in no job":      {sealed, nil, idle, false},
-		"it has ended":         {sealed, runs, agent.Status{State: agent.Dead}, false},
-		"its job waits":        {sealed, &Job{Job: slurm.Job{ID: "12", State: "PENDING"}}, idle, false},
-		"its job is suspended": {sealed, &Job{Job: slurm.Job{ID: "12", State: "SUSPENDED", Node: "n1"}}, idle, false},
-		"no answer of Slurm":   {sealed, &Job{Err: errors.New("squeue: down")}, idle, false},
+		"it runs":               {sealed, runs, idle, true},
+		"it runs on a new node": {sealed, &Job{Job: slurm.Job{ID: "12", State: "RUNNING", Node: "n2"}}, idle, false},
+		"its record is forged":  {forged, runs, idle, false},
+		"it runs here":          {here, runs, idle, false},
+		"it is in no job":       {sealed, nil, idle, false},
+		"it has ended":          {sealed, runs, agent.Status{State: agent.Dead}, false},
+		"its job waits":         {sealed, &Job{Job: slurm.Job{ID: "12", State: "PENDING"}}, idle, false},
+		"its job is suspended":  {sealed, &Job{Job: slurm.Job{ID: "12", State: "SUSPENDED", Node: "n1"}}, idle, false},
+		"no answer of Slurm":    {sealed, &Job{Err: errors.New("squeue: down")}, idle, false},
 	} {
 		j := o.JobElsewhere(&Sight{Record: c.record, Job: c.job, Status: c.status})
 		rig.Equal(t, j != nil, c.want, "%s", what)
 	}
+	o.Env = []string{"SLURM_JOB_ID=12"} // a command in the job that sees the agent no better
+	rig.Check(t, o.JobElsewhere(&Sight{Record: sealed, Job: runs, Status: idle}) == nil, "in the job itself")
+	o.Env = []string{"SLURM_JOB_ID=13"}
+	rig.Check(t, o.JobElsewhere(&Sight{Record: sealed, Job: runs, Status: idle}) != nil, "in another job")
 }
