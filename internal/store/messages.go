@@ -20,8 +20,11 @@ func (s *Store) PutMessage(text string, now time.Time) (path string, err error) 
 		return "", err
 	}
 	s.nbs.Sweep(messages, now, func(_ string, age time.Duration) bool { return age > messageAge })
-	return filepath.Join(s.project, folder, messages, name), nil
+	return s.Message(name), nil
 }
+
+// Message returns the path of the file of a name that a text was written to.
+func (s *Store) Message(name string) string { return filepath.Join(s.project, folder, messages, name) }
 
 // DropMessage removes a text that was not sent to any agent.
 func (s *Store) DropMessage(path string) error {
