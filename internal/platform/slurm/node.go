@@ -38,8 +38,8 @@ type Ended struct {
 }
 
 // At runs a program on the node of a running job, and returns when it has ended. It has no stdin, and the caller's
-// environment without the variables of some names. A cancelled context interrupts it. Errors: Unfit if it may not have
-// run, or not to its end; Interrupted.
+// environment without the variables of some names. A cancelled context interrupts it. Errors, beside
+// what it has printed until then: Unfit if it may not have run, or not to its end; Interrupted.
 func (c Client) At(ctx context.Context, j Job, without []string, program ...string) (Ended, error) {
 	cmd := exec.CommandContext(ctx, "srun", append(beside(j, "--input=none"), program...)...)
 	cmd.Env = slices.DeleteFunc(c.environment(), func(entry string) bool {
@@ -53,20 +53,22 @@ func (c Client) At(ctx context.Context, j Job, without []string, program ...stri
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
 	its, slurms := apart(said.text.String())
+	done := Ended{Out: out.text.String(), Said: its}
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
 	case ctx.Err() != nil:
-		return Ended{}, fail.Errorf(fail.Interrupted, "interrupted while a command ran on the node %s", human.Word(j.Node))
+		return done, fail.Errorf(fail.Interrupted, "interrupted while a command ran on the node %s", human.Word(j.Node))
 	case out.full || said.full: // which may have ended it
 		err = errTooMuch
 	case err == nil:
-		return Ended{Out: out.text.String(), Said: its}, nil
+		return done, nil
 	case ended && exit.ExitCode() > 0 && slurms == "":
-		return Ended{out.text.String(), its, exit.ExitCode()}, nil
+		done.Code = exit.ExitCode()
+		return done, nil
 	case slurms != "":
 		err = errors.New(human.Legible(slurms))
 	}
-	return Ended{}, fail.Errorf(fail.Unfit, "the node %s was not reached: srun: %w", human.Word(j.Node), err)
+	return done, fail.Errorf(fail.Unfit, "the node %s was not reached: srun: %w", human.Word(j.Node), err)
 }
 
 // apart separates what a program has written to stderr from the first error that Slurm has written there. That the

@@ -18,8 +18,9 @@ func TestAt(t *testing.T) {
 		"echo 'srun: warning: slow' >&2":                  "||0|",
 		"echo 'srun: error: Invalid job id' >&2; exit 1":  "||0|the node n1 was not reached: srun: Invalid job id",
 		"echo 'slurmstepd: error: CANCELLED' >&2; exit 1": "||0|the node n1 was not reached: srun: CANCELLED",
-		"kill -9 $$":                "||0|the node n1 was not reached: srun: signal: killed",
-		"head -c 9000000 /dev/zero": "||0|the node n1 was not reached: srun: what runs there prints too much",
+		"kill -9 $$": "||0|the node n1 was not reached: srun: signal: killed",
+		"echo typed; echo 'srun: error: cut' >&2; exit 1":     "typed||0|the node n1 was not reached: srun: cut",
+		"yes too much | head -c 9000000":                      "too much||0|the node n1 was not reached: srun: what runs there prints too much",
 		`[ "$SLURM_JOB_ID$SECRET" ] || echo "$SLURM_CONF $*"`: "/etc/slurm.conf --jobid=12 --overlap --quiet --nodes=1 --ntasks=1 --nodelist=n1 --input=none prog -x||0|",
 		"printf 'srun: error: bad \\033[31m\\n' >&2; exit 1":  "||0|the node n1 was not reached: srun: bad ?[31m",
 		"cat >&2": "||0|",
@@ -30,7 +31,7 @@ func TestAt(t *testing.T) {
 		ended, err := c.At(t.Context(), Job{ID: "12", State: "RUNNING", Node: "n1"}, []string{"SECRET"}, "prog", "-x")
 		what := ""
 		if err != nil {
-			what = err.Error()
+			what, ended.Out = err.Error(), ended.Out[:min(len(ended.Out), 9)]
 			rig.Equal(t, fail.KindOf(err), fail.Unfit, "%s", script)
 		}
 		got := strings.Join([]string{strings.TrimSpace(ended.Out), strings.TrimSpace(ended.Said), string(rune('0' + ended.Code)), what}, "|")

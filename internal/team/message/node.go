@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/clock"
 	"nbs-worker/internal/platform/slurm"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/observe"
@@ -120,60 +123,100 @@ func (s *Sender) byOutbox(ctx context.Context, receipt *Receipt, began *start, l
 			got = &d
 		}
 	})
-	if got == nil || got.Entry.Pending() {
-		if got, err = s.takeBack(ctx, q, e, got, err); err != nil {
-			return "", err
+	if got != nil && !got.Entry.Pending() {
+		*receipt, err = got.Receipt, got.Err
+		receipt.Handle = r.Handle
+	} else {
+		if got != nil && got.Err != nil {
+			err = got.Err
+		}
+		*receipt, err = s.takeBack(ctx, q, e, err)
+	}
+	typed = l.text
+	if receipt.File != "" {
+		typed = l.pointer(receipt.File)
+	}
+	if receipt.Word == Accepted && receipt.UUID == "" {
+		if sent, err := s.sent(began, typed); err == nil && sent.Found {
+			receipt.Word, receipt.UUID = wordOf(sent), sent.UUID
 		}
 	}
-	*receipt, err = got.Receipt, got.Err
-	receipt.Handle = r.Handle
 	if receipt.Word != Unknown {
 		err = errors.Join(err, forget(ctx, q, l.again...))
 	}
-	if receipt.File != "" {
-		return l.pointer(receipt.File), err
-	}
-	return l.text, err
+	return typed, err
 }
 
-// takeBack takes an entry out of the outbox, unless a deliverer has taken it up meanwhile. got is what was said of it; nil
-// for nothing. why is why no more was said.
-func (s *Sender) takeBack(ctx context.Context, q *queue.Queue, e queue.Entry, got *Delivered, why error) (*Delivered, error) {
+// takeBack takes an entry out of the outbox, if it still waits there, and returns what became of it. One that is being
+// typed it waits for. why is why no deliverer has said that; nil if none would.
+func (s *Sender) takeBack(ctx context.Context, q *queue.Queue, e queue.Entry, why error) (Receipt, error) {
 	const patience = 30 * time.Second
 	ctx = context.WithoutCancel(ctx)
-	unlock, err := q.AwaitTurn(ctx, time.Now().Add(patience))
-	if err != nil || unlock == nil {
-		return nil, errors.Join(err, fail.Errorf(fail.TimedOut, "it is being delivered, and what becomes of it is not known yet").
-			Hint("to see it: nbs-worker outbox list %s", e.Handle))
-	}
-	defer unlock()
-	all, err := q.Entries()
-	i := slices.IndexFunc(all, func(now queue.Entry) bool { return now.ID == e.ID })
+	var now queue.Entry
+	err := clock.Poll(ctx, patience, func() (bool, error) {
+		var err error
+		now, err = q.TakeBack(ctx, e)
+		return now.State != queue.Sending, err
+	})
 	switch {
-	case i < 0 && err != nil:
-		return nil, err
-	case i < 0:
-		channel := Typed
-		if e.ByFile {
-			channel = ByFile
+	case errors.Is(err, fs.ErrNotExist):
+		receipt, err := s.gone(e.Handle, e.ID)
+		if receipt.Outbox != "" {
+			err = fail.Errorf(fail.Held, "%s, and is typed there", receipt.Reason)
 		}
-		return &Delivered{Receipt: Receipt{Word: Accepted, Channel: channel}}, nil
-	case all[i].State == queue.Waiting:
-		err = forget(ctx, q, all[i])
-	default:
-		err = fail.Errorf(fail.TimedOut, "the process that typed it was cut off, and what became of it is not known yet").
-			Hint("to see it: nbs-worker outbox list %s", e.Handle)
-		return &Delivered{Receipt: Receipt{Word: Unknown, Outbox: e.ID}, Err: err}, nil
+		return receipt, err
+	case err != nil && fail.KindOf(err) != fail.TimedOut:
+		return Receipt{Handle: e.Handle, Word: Unknown, Outbox: e.ID}, fmt.Errorf("take it out of the outbox again: %w", err)
+	case now.State != queue.Waiting:
+		return unsettled(&now)
+	case why == nil:
+		why = fail.Errorf(fail.TimedOut, "another command delivers to it; nothing was submitted")
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case got != nil && got.Err != nil:
-		return nil, got.Err
-	case why != nil:
-		return nil, unsubmitted(why)
+	return Receipt{Handle: e.Handle, Word: Held}, unsubmitted(why)
+}
+
+// unsettled returns the receipt of an entry that a deliverer has taken up, and that is still in the outbox.
+func unsettled(e *queue.Entry) (Receipt, error) {
+	if e.State == queue.Failed {
+		return Receipt{Handle: e.Handle, Word: Held}, fail.Errorf(fail.BadInput, "%s", e.Reason)
 	}
-	return nil, fail.Errorf(fail.TimedOut, "another command delivers to it; nothing was submitted")
+	receipt, why := Receipt{Handle: e.Handle, Word: Unknown, Outbox: e.ID}, e.Reason
+	if e.Typing != nil {
+		receipt.Channel, receipt.File = e.Typing.Channel, e.Typing.File
+	}
+	if e.State == queue.Sending || why == "" {
+		why = "it is being typed, and what becomes of it is not known yet"
+	}
+	return receipt, fail.Errorf(fail.TimedOut, "%s", why).Hint("to see it: nbs-worker outbox list %s", e.Handle)
+}
+
+// gone returns the receipt of an entry that is in the outbox no more.
+func (s *Sender) gone(handle agent.Handle, id string) (Receipt, error) {
+	receipt := Receipt{Handle: handle, Word: Held}
+	if file, was := s.project.Store.Outbox(handle).WasDelivered(id); was {
+		receipt.Word, receipt.Channel = Accepted, Typed
+		if file != "" {
+			receipt.Channel, receipt.File = ByFile, s.project.Store.Message(file)
+		}
+		return receipt, nil
+	}
+	if place := s.wentTo(handle, id); place != "" {
+		receipt.Outbox, receipt.Reason = id, "it went with the agent to "+place
+		return receipt, nil
+	}
+	if _, err := s.project.Store.Load(handle); err != nil {
+		return receipt, err
+	}
+	return receipt, fail.Errorf(fail.NotFound, "it was removed from its outbox meanwhile, and is not known to have been typed")
+}
+
+// wentTo returns the machine to which a message went with its agent; "" if it did not.
+func (s *Sender) wentTo(handle agent.Handle, id string) string {
+	note := s.project.Store.Moves().Of(handle)
+	if note == nil || !slices.Contains(note.Messages, id) {
+		return ""
+	}
+	return note.Place
 }
 
 // unsubmitted returns the error of a delivery for a text that waits no more.

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func (s *Sender) lineUp(ctx context.Context, handle agent.Handle, l letter) (Rec
 // deliverNow delivers what can be delivered now from an agent's outbox, and returns the result of one entry. It wakes
 // the launcher for what has to wait.
 func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry) (Receipt, error) {
-	receipt := Receipt{Handle: r.Handle, Word: Held, Outbox: e.ID, Reason: "another command delivers what waits for the agent"}
+	receipt := Receipt{Handle: r.Handle, Word: Held, Outbox: e.ID}
 	var failed error
 	err := s.Deliver(ctx, r.Handle, time.Now(), func(d Delivered) {
 		switch {
@@ -70,18 +71,28 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 			receipt.Reason = d.Err.Error()
 		}
 	})
-	if receipt.Outbox == "" {
-		return receipt, errors.Join(err, failed)
+	if err != nil {
+		receipt.Reason = err.Error()
 	}
 	if errors.Is(err, errUnreached) {
-		receipt.Reason, err = err.Error(), nil
+		err = nil
 	}
-	if _, gone := s.project.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound { // or the next agent of that name would get it
-		if note := s.project.Store.Moves().Of(r.Handle); note != nil && slices.Contains(note.Messages, e.ID) {
-			receipt.Reason = "it went with the agent to " + note.Place
-			return receipt, nil
-		}
-		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, s.project.Store.Outbox(r.Handle), e))
+	if receipt.Outbox == "" {
+		receipt.Reason = ""
+		return receipt, errors.Join(err, failed)
+	}
+	receipt.Reason = cmp.Or(receipt.Reason, "another command delivers what waits for the agent")
+	q := s.project.Store.Outbox(r.Handle)
+	all, unread := q.Entries()
+	i := slices.IndexFunc(all, func(now queue.Entry) bool { return now.ID == e.ID })
+	switch {
+	case i < 0 && unread == nil:
+		return s.gone(r.Handle, e.ID)
+	case i >= 0 && !all[i].Pending():
+		return unsettled(&all[i])
+	}
+	if _, gone := s.project.Store.Load(r.Handle); fail.KindOf(gone) == fail.NotFound && s.wentTo(r.Handle, e.ID) == "" { // or the next agent of that name would get it
+		return Receipt{Handle: r.Handle, Word: Held}, errors.Join(gone, forget(ctx, q, e))
 	}
 	if r.Process != nil {
 		observe.Wake(s.project.Machine, r)
@@ -89,7 +100,7 @@ func (s *Sender) deliverNow(ctx context.Context, r *agent.Record, e queue.Entry)
 			receipt.Reason += "; it was adopted and has no launcher yet: the next send types it, or the agent's next resume"
 		}
 	}
-	if err == nil && ctx.Err() != nil {
+	if ctx.Err() != nil && (err == nil || fail.KindOf(err) == fail.Interrupted) {
 		err = fail.Errorf(fail.Interrupted, "interrupted; the message waits in the outbox")
 	}
 	return receipt, err

@@ -51,7 +51,8 @@ a dialog, a shell or unsent text. It prints a receipt:
             types it again if it has not arrived
 
 To an agent that runs as a job of Slurm on another machine the text goes by its outbox, and is
-typed there by srun. If that cannot be done now, it is taken back.
+typed there by srun. If that cannot be done now, it is taken back. If it is just being typed, the
+receipt is unknown, and outbox list shows what becomes of it.
 
 --about FILE:LINE, or FILE:FIRST-LAST, puts a place in the agent's tree before the text, with what
 stands there.
