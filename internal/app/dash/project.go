@@ -3,6 +3,7 @@ package dash
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/requests"
@@ -194,9 +196,14 @@ func (p *project) isSeen(handle agent.Handle) bool {
 	return need == nil || need.Seen
 }
 
+const lookLimit = 5 * time.Second // at a node
+
 func (p *project) screen(ctx context.Context, of *inspect.Row) (string, error) {
 	if job := p.inspector.Project.JobElsewhere(&of.Sight); job != nil {
-		shown, err := p.inspector.Project.AtNode(ctx, *job, "screen", string(of.Handle))
+		shown, err := p.inspector.Project.AtNode(ctx, lookLimit, *job, "screen", string(of.Handle))
+		if err == nil && shown.Code != 0 {
+			err = errors.New(link.ReadComplaint(shown.Code, shown.Said).What)
+		}
 		return human.Legible(shown.Out), err
 	}
 	if of.Pane == nil {

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -37,11 +38,17 @@ type Ended struct {
 	Code int
 }
 
-// At runs a program on the node of a running job, and returns when it has ended. It has no stdin, and the caller's
-// environment without the variables of some names. A cancelled context interrupts it. Errors, beside
-// what it has printed until then: Unfit if it may not have run, or not to its end; Interrupted.
-func (c Client) At(ctx context.Context, j Job, without []string, program ...string) (Ended, error) {
-	cmd := exec.CommandContext(ctx, "srun", append(beside(j, "--input=none"), program...)...)
+// At runs a program on the node of a running job, in the folder /, and returns when it has ended, or after a limit; 0: none.
+// It has no stdin, and the caller's environment without the variables of some names. A cancelled context interrupts it.
+// Errors, beside what it has printed until then: Unfit if it may not have run, or not to its end; Interrupted.
+func (c Client) At(ctx context.Context, limit time.Duration, j Job, without []string, program ...string) (Ended, error) {
+	limited := ctx
+	if limit > 0 {
+		var leave context.CancelFunc
+		limited, leave = context.WithTimeout(ctx, limit)
+		defer leave()
+	}
+	cmd := exec.CommandContext(limited, "srun", append(beside(j, "--input=none", "--chdir=/"), program...)...)
 	cmd.Env = slices.DeleteFunc(c.environment(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(without, name)
@@ -52,29 +59,33 @@ func (c Client) At(ctx context.Context, j Job, without []string, program ...stri
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
-	its, slurms := apart(said.text.String())
+	node := human.Word(j.Node)
+	its, slurms, ranThere := apart(said.text.String())
 	done := Ended{Out: out.text.String(), Said: its}
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
 	case ctx.Err() != nil:
-		return done, fail.Errorf(fail.Interrupted, "interrupted while a command ran on the node %s", human.Word(j.Node))
-	case out.full || said.full: // which may have ended it
-		err = errTooMuch
+		return done, fail.Errorf(fail.Interrupted, "interrupted while a command ran on the node %s", node)
 	case err == nil:
 		return done, nil
-	case ended && exit.ExitCode() > 0 && slurms == "":
+	case limited.Err() != nil:
+		return done, fail.Errorf(fail.Unfit, "the command on the node %s did not end within %s", node, limit.Round(time.Second))
+	case out.full || said.full: // which may have ended it
+		return done, fail.Errorf(fail.Unfit, "the command on the node %s prints too much", node)
+	case ended && exit.ExitCode() > 0 && (slurms == "" || ranThere):
 		done.Code = exit.ExitCode()
 		return done, nil
 	case slurms != "":
 		err = errors.New(human.Legible(slurms))
 	}
-	return done, fail.Errorf(fail.Unfit, "the node %s was not reached: srun: %w", human.Word(j.Node), err)
+	return done, fail.Errorf(fail.Unfit, "the node %s was not reached: srun: %w", node, err)
 }
 
 // apart separates what a program has written to stderr from the first error that Slurm has written there. That the
-// program has ended with an exit code is no error.
-func apart(said string) (its, slurms string) {
+// program has ended with an exit code is no error: if it has written something, and was not cancelled, it ran to its end.
+func apart(said string) (its, slurms string, ranThere bool) {
 	const coded = ": task 0: Exited with exit code "
+	ended, cancelled := false, false
 	for line := range strings.Lines(said) {
 		rest, fromRun := strings.CutPrefix(line, "srun: ")
 		rest, fromStep := strings.CutPrefix(rest, "slurmstepd: ")
@@ -82,14 +93,16 @@ func apart(said string) (its, slurms string) {
 		switch {
 		case !fromRun && !fromStep:
 			its += line
-		case failed && slurms == "" && !strings.Contains(what, coded):
-			slurms = what
+		case failed && strings.Contains(what, coded):
+			ended = true
+		case failed:
+			slurms, cancelled = cmp.Or(slurms, what), cancelled || strings.Contains(what, "CANCELLED")
 		}
 	}
-	return its, slurms
+	return its, slurms, ended && !cancelled && its != ""
 }
 
-var errTooMuch = errors.New("what runs there prints too much")
+var errTooMuch = errors.New("it prints too much")
 
 // bounded refuses more than a program at a node may print.
 type bounded struct {

@@ -81,7 +81,7 @@ func (s *Sender) deliverAtNode(ctx context.Context, job slurm.Job, handle agent.
 	if !late.IsZero() {
 		limit = max(time.Until(late), time.Second)
 	}
-	ended, err := s.project.AtNode(ctx, job, "outbox", "deliver", string(handle), "--tell", "--limit="+limit.String())
+	ended, err := s.project.AtNode(ctx, limit, job, "outbox", "deliver", string(handle), "--tell", "--limit="+limit.String())
 	for line := range strings.Lines(ended.Out) {
 		var t Told
 		if json.Unmarshal([]byte(line), &t) == nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
@@ -165,11 +166,16 @@ func (o *Project) JobElsewhereOf(ctx context.Context, handle agent.Handle) *slur
 }
 
 // AtNode runs a command line of this program, for this project, on the node of a job. There it counts as the user's: its
-// caller's rights are checked here, before. Errors: those of slurm.Client.At.
-func (o *Project) AtNode(ctx context.Context, j slurm.Job, args ...string) (slurm.Ended, error) {
+// caller's rights are checked here, before. limit is how long it may take by itself; 0: as long as it does. Errors: those
+// of slurm.Client.At.
+func (o *Project) AtNode(ctx context.Context, limit time.Duration, j slurm.Job, args ...string) (slurm.Ended, error) {
 	line := append([]string{o.Program}, args[:1]...)
 	line = append(append(line, "--root="+o.Store.Project()), args[1:]...)
-	return o.Slurm().At(ctx, j, marks, line...)
+	const way = 30 * time.Second // to start it there, on a busy cluster; and to type what has begun to be typed
+	if limit > 0 {
+		limit += way
+	}
+	return o.Slurm().At(ctx, limit, j, marks, line...)
 }
 
 // marks are the variables that say which claude has called a command, and in which tmux server.

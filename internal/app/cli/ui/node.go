@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host/link"
@@ -16,7 +17,8 @@ import (
 // AtNode runs a verb for an agent on the node of its job, and reads the JSON that it prints. Errors: those of the verb
 // there, in their kind and with their hints; those of observe.Project.AtNode.
 func AtNode(ctx context.Context, p *observe.Project, job slurm.Job, into any, verb, handle string) error {
-	ended, err := p.AtNode(ctx, job, verb, handle, "--json")
+	const limit = 15 * time.Second // for the verb itself
+	ended, err := p.AtNode(ctx, limit, job, verb, handle, "--json")
 	if err != nil {
 		return err
 	}
