@@ -85,10 +85,11 @@ type shell struct {
 	ctx       context.Context //nolint:containedctx // bubbletea's commands get none
 	source    Source
 	model     Model
-	touched   time.Time // when the user last pressed a key, or used the mouse
-	measuring bool      // a measurement is due
-	following bool      // another look at the shown screen is due
-	err       error     // of the source
+	touched   time.Time       // when the user last pressed a key, or used the mouse
+	measuring bool            // a measurement is due
+	following bool            // another look at the shown screen is due
+	peeks     map[peeked]bool // that are being read; true: once more after that
+	err       error           // of the source
 }
 
 // What reaches the shell besides keys.
@@ -100,9 +101,9 @@ type (
 	}
 	changed struct{ err error }
 	shown   struct {
-		who     Who
-		preview Preview
-		text    string
+		peeked
+
+		text string
 	}
 	used  map[Who]Usage
 	ended struct {
@@ -174,7 +175,12 @@ func (s *shell) heard(message tea.Msg) tea.Cmd {
 		}
 		return s.look
 	case shown:
+		again := s.peeks[m.peeked]
+		delete(s.peeks, m.peeked)
 		s.model = s.model.Show(m.who, m.preview, m.text)
+		if who, preview := s.model.Previewed(); again && m.peeked == (peeked{who, preview}) {
+			return s.peek(who, preview)
+		}
 		return s.follow()
 	case outdated:
 		s.following = false
@@ -285,7 +291,17 @@ func (s *shell) touch() tea.Cmd {
 	return nil
 }
 
+// peek reads a preview. While it is being read, as for long from a node that does not answer, it is not read once more.
 func (s *shell) peek(who Who, preview Preview) tea.Cmd {
+	what := peeked{who, preview}
+	if _, reads := s.peeks[what]; reads {
+		s.peeks[what] = true
+		return nil
+	}
+	if s.peeks == nil {
+		s.peeks = map[peeked]bool{}
+	}
+	s.peeks[what] = false
 	read, isThere := s.source.Screen, s.isThere()
 	if preview == ConversationPreview {
 		read = s.source.Conversation
@@ -295,7 +311,7 @@ func (s *shell) peek(who Who, preview Preview) tea.Cmd {
 		if err != nil {
 			text = err.Error()
 		}
-		return shown{who, preview, text}
+		return shown{what, text}
 	}
 }
 

@@ -41,3 +41,19 @@ func TestAPreviewIsSeenByWhoIsThere(t *testing.T) {
 	s.Update(cmd())
 	rig.Check(t, source.wasThere, "the first key after a while is no look at what is shown")
 }
+
+// A preview that is being read is read once more after that, however often it was asked for meanwhile.
+func TestAPreviewIsReadOnceAtATime(t *testing.T) {
+	t.Parallel()
+	s := &shell{ctx: t.Context(), source: &watched{}, model: screenOf(team())}
+	_, first := s.Update(tea.KeyPressMsg{Code: tea.KeySpace, Text: " "})
+	for range 3 {
+		rig.Check(t, s.heard(outdated{}) == nil, "it is read twice at a time")
+	}
+	_, second := s.Update(first())
+	rig.Check(t, second != nil, "what has changed meanwhile is not read")
+	said, is := second().(shown)
+	rig.Check(t, is && said.text == "its terminal", "%+v", said)
+	s.Update(said)
+	rig.Check(t, len(s.peeks) == 0, "%+v", s.peeks)
+}
