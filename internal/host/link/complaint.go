@@ -1,51 +1,9 @@
 package link
 
-import (
-	"encoding/json"
-	"fmt"
-	"strings"
+import "nbs-worker/internal/fail"
 
-	"nbs-worker/internal/fail"
-)
-
-// Complaint is what nbs-worker has said at a host when it failed, as words or as JSON. It is not made legible.
-type Complaint struct {
-	Kind  fail.Kind
-	What  string
-	Hints []string
-	Rest  []string // other lines
-}
+// Complaint is what nbs-worker has said at a host when it failed.
+type Complaint = fail.Complaint
 
 // ReadComplaint reads the stderr of an nbs-worker that has ended with an exit code.
-func ReadComplaint(code int, said string) Complaint {
-	const program, hint, more = "nbs-worker: ", "hint: ", "  "
-	c := Complaint{Kind: fail.Kind(code), What: fmt.Sprintf("it ended with exit code %d", code)}
-	if (code < 1 || code > int(fail.Held)) && code != int(fail.Interrupted) {
-		c.Kind = fail.Failed
-	}
-	inWhat := false
-	for line := range strings.Lines(said) {
-		line = strings.TrimRight(line, "\r\n")
-		var coded struct {
-			Error struct {
-				Message string   `json:"message"`
-				Hints   []string `json:"hints"`
-			} `json:"error"`
-		}
-		was := inWhat
-		inWhat = false
-		switch {
-		case strings.HasPrefix(line, "{") && json.Unmarshal([]byte(line), &coded) == nil && coded.Error.Message != "":
-			c.What, c.Hints = coded.Error.Message, append(c.Hints, coded.Error.Hints...)
-		case strings.HasPrefix(line, program):
-			c.What, inWhat = strings.TrimPrefix(line, program), true
-		case strings.HasPrefix(line, hint):
-			c.Hints = append(c.Hints, strings.TrimPrefix(line, hint))
-		case was && strings.HasPrefix(line, more):
-			c.What, inWhat = c.What+"\n"+line, true
-		case line != "":
-			c.Rest = append(c.Rest, line)
-		}
-	}
-	return c
-}
+func ReadComplaint(code int, said string) Complaint { return fail.ReadComplaint(code, said) }

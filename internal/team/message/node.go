@@ -94,8 +94,9 @@ func (s *Sender) deliverAtNode(ctx context.Context, job slurm.Job, handle agent.
 	case err != nil:
 		return err
 	case ended.Code != 0:
-		said := strings.TrimPrefix(human.OneLine(human.Legible(strings.TrimSpace(ended.Said))), "nbs-worker: ")
-		return fail.Errorf(fail.Failed, "on the node %s: exit code %d: %s", human.Word(job.Node), ended.Code, said)
+		c := fail.ReadComplaint(ended.Code, ended.Said)
+		what := strings.TrimPrefix(human.Legible(c.What), "outbox deliver "+string(handle)+": ")
+		return &fail.Error{Kind: c.Kind, Err: fmt.Errorf("on the node %s: %s", human.Word(job.Node), what), Hints: c.Hints}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package message
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,4 +122,13 @@ func TestTextIsTakenBackFromADeliverer(t *testing.T) {
 	receipt := Receipt{Handle: "alpha"}
 	_, err = s.byOutbox(t.Context(), &receipt, &start{}, &letter{text: "x"}, time.Now())
 	rig.Check(t, fail.KindOf(err) == fail.TimedOut && receipt.Word == Held && s.project.Store.Outbox("alpha").Newest() == "", "%+v, %v", receipt, err)
+}
+
+// The exit code of a deliverer on a node is that of the sender.
+func TestExitCodeOfADelivererOnANode(t *testing.T) {
+	s := onNode(t, "echo 'nbs-worker: outbox deliver alpha: tmux is missing' >&2; echo 'hint: install it' >&2; exit 6", func(*queue.Queue, queue.Entry) {})
+	receipt := Receipt{Handle: "alpha"}
+	_, err := s.byOutbox(t.Context(), &receipt, &start{}, &letter{text: "x"}, time.Now())
+	rig.Check(t, fail.KindOf(err) == fail.Unfit && err.Error() == "on the node n1: tmux is missing" && slices.Equal(fail.HintsOf(err), []string{"install it"}), "%v", err)
+	rig.Check(t, receipt.Word == Held && s.project.Store.Outbox("alpha").Newest() == "", "%+v", receipt)
 }
