@@ -43,7 +43,7 @@ func onNode(t *testing.T, script string, meanwhile func(*queue.Queue, queue.Entr
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, err := os.ReadFile(begun); err != nil { //nolint:gosec // the test's own
+		if _, err := os.ReadFile(begun); err != nil {
 			return
 		}
 		q := s.project.Store.Outbox("alpha")
