@@ -166,7 +166,6 @@ fuzz: ## fuzz each reader of what others wrote, for FUZZTIME (30s) each
 		done; \
 	done
 
-# The linter vets too, but for this system only.
 lint: $(LINT) ## check format, vet (for macOS too), linters, architecture rules, go.mod
 	@files=$$(gofmt -l cmd internal runbooks) && { test -z "$$files" || { echo "not formatted: $$files" >&2; exit 1; }; }
 	go vet ./...
