@@ -28,7 +28,7 @@ that cannot be reached is unreachable, never dead: --hosts shows its last rows, 
 
 With --json, a command for one host prints what it prints there. --hosts, and a command for agents
 of several places, print {"hosts":[...]}: per place "host", "unreachable", "exit_code", "error",
-and "result", the JSON of that place (null: there is none).
+and "result", the JSON of that place, or null.
 
 For scripts, of a host that is not reached: 3 if that may pass by itself, 6 if not, and 7 if other
 places answered. More: nbs-worker help exit-codes, and nbs-worker host --help.`

@@ -117,7 +117,7 @@ func most(log string) (n int) {
 	return n
 }
 
-// chosen returns the points, of so many, at which this run kills. They are spread over all of them.
+// chosen returns the numbers of the points at which this run kills. They are spread over all points.
 func chosen(t testing.TB, all int) (points []int) {
 	t.Helper()
 	number := func(variable, standard string) int {

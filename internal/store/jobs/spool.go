@@ -27,7 +27,7 @@ type had struct {
 }
 
 // Free notes how much of stdout and of stderr the reader has, and gives back its space where the file system can. The output of
-// a command that changed something stays, for whoever asks later what became of it.
+// a command that changed something stays, because its user may ask later what became of it.
 func (j *Job) Free(stdout, stderr int64) error {
 	if j.Keep {
 		return nil
