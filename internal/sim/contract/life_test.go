@@ -103,10 +103,7 @@ func checkTurns(t *testing.T, s *stage, id string) {
 	rig.Check(t, last.ParentUUID != nil && last.Message.Usage.InputTokens != 0 && last.Message.Model != "", "last record = %+v", last)
 }
 
-// killAndResume has the mark of an agent's child in the environment of the tmux server: a mark that everything in the
-// server has makes nothing a child.
 func killAndResume(t *testing.T, s *stage) {
-	s.env = append(s.env, "CLAUDE_CODE_CHILD_SESSION=1")
 	id := newID()
 	p := s.start(t, "--session-id", id, "--model", "sonnet", "--permission-mode", "default", "--", "Remember 42.")
 	p.shows("OK, I will remember 42.")
@@ -179,6 +176,22 @@ func checkClear(t *testing.T, s *stage, p *pane, id string) {
 
 func childSessionForgets(t *testing.T, s *stage) {
 	s.paneEnv = []string{"CLAUDE_CODE_CHILD_SESSION=1"}
+	forgets(t, s)
+}
+
+// unansweredMarkForgets has the mark of an agent's child in the environment of the tmux server, as when an agent's shell
+// started that. Claude asks tmux whether everything in the server has it. If no answer comes in time, as on a busy
+// machine, claude keeps nothing.
+func unansweredMarkForgets(t *testing.T, s *stage) {
+	tmux := filepath.Join(s.world.Root, "silent", "tmux")
+	rig.Must(t, os.MkdirAll(filepath.Dir(tmux), 0o700))
+	rig.Must(t, os.WriteFile(tmux, []byte("#!/bin/sh\nexit 1\n"), 0o700))
+	s.env = append(s.env, "CLAUDE_CODE_CHILD_SESSION=1", "PATH="+filepath.Dir(tmux)+":/usr/bin:/bin")
+	forgets(t, s)
+}
+
+func forgets(t *testing.T, s *stage) {
+	t.Helper()
 	p := s.start(t, "--session-id", newID(), "--permission-mode", "default", "--", "Remember 42.")
 	p.shows("OK, I will remember 42.")
 	p.signal("TERM") // writes what it has to write

@@ -33,8 +33,7 @@ func eachVersion(*testing.T) []subject {
 // contract is the list of what is asserted. Each clause gets a stage of its own. A start of the real program costs about a
 // second of processor time, so some clauses assert more than their name says: hooks an exit by TERM, bypass warning one by
 // HUP and a first prompt that is an unknown command, transcript comes with first one by INT, a conversation that is
-// cleared and a tool that is allowed, first prompt by argument an exit by command, kill and resume a mark of the tmux server's, and print a session
-// id that is in use.
+// cleared and a tool that is allowed, first prompt by argument an exit by command, and print a session id that is in use.
 var contract = map[string]func(*testing.T, *stage){
 	"version":                     version,
 	"first prompt by argument":    firstPromptByArgument,
@@ -45,6 +44,7 @@ var contract = map[string]func(*testing.T, *stage){
 	"bad arguments":               badArguments,
 	"exit by argument":            exitByArgument,
 	"child session forgets":       childSessionForgets,
+	"unanswered mark forgets":     unansweredMarkForgets,
 	"root may not bypass":         rootMayNotBypass,
 	"bypass warning":              bypassWarning,
 	"trust dialog":                trustDialog,
