@@ -155,7 +155,7 @@ func TestPauseKeepsAnAgentDown(t *testing.T) {
 		m.WaitSession("alpha", "waits", func(s e2e.Session) bool { return strings.Contains(s.Cause, "starts again when the pause has ended") })
 	}
 	paused()
-	m.TypeLine(before, "rm -rf here")
+	m.Tmux("send-keys", "-t", "="+before.TmuxSession+":", "rm -rf here", "Enter") // whether it shows is up to the launcher
 	m.OK("unpause")
 	m.waitBack(before)
 	screen := m.OK("screen", "alpha")
