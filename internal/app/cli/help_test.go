@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/sim/rig"
@@ -34,6 +36,11 @@ func runHelp(cmd *cobra.Command, before ...string) ran {
 	return run(slices.Concat(before, strings.Fields(strings.TrimPrefix(nameOf(cmd), "nbs-worker")), []string{"--help"})...)
 }
 
+// runManual runs help about a verb, which leaves nothing out.
+func runManual(cmd *cobra.Command) ran {
+	return run(append([]string{"help"}, strings.Fields(strings.TrimPrefix(nameOf(cmd), "nbs-worker"))...)...)
+}
+
 // An agent that reads the help of a verb can use it.
 func TestHelpOfEachVerb(t *testing.T) {
 	t.Parallel()
@@ -41,13 +48,13 @@ func TestHelpOfEachVerb(t *testing.T) {
 		t.Fatalf("only %d verbs", len(verbs()))
 	}
 	for _, cmd := range verbs() {
-		r := runHelp(cmd)
+		r := runManual(cmd)
 		if r.code != 0 || r.err != "" {
-			t.Errorf("%s --help: exit code %d, stderr %q", cmd.Name(), r.code, r.err)
+			t.Errorf("help %s: exit code %d, stderr %q", nameOf(cmd), r.code, r.err)
 		}
 		for _, want := range []string{cmd.Long, "\nUsage:\n  " + cmd.Parent().CommandPath() + " " + cmd.Use, "\nExamples:\n", "\nExit codes:\n    0  done"} {
 			if !strings.Contains(inWordsOnly(r.out), inWordsOnly(want)) {
-				t.Errorf("%s --help does not hold %q:\n%s", cmd.Name(), want, r.out)
+				t.Errorf("help %s does not hold %q:\n%s", nameOf(cmd), want, r.out)
 			}
 		}
 		if cmd.Short == "" || cmd.Example == "" || strings.HasSuffix(cmd.Short, ".") {
@@ -65,21 +72,76 @@ func longOf(verb ...string) string {
 // inWordsOnly is a text without its line breaks.
 func inWordsOnly(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Each help text fits a terminal of 80 columns, with all its words.
-func TestHelpFitsATerminal(t *testing.T) {
-	t.Parallel()
+// everyCommand calls use for each command and topic that help shows, the root included.
+func everyCommand(use func(cmd *cobra.Command)) {
 	var all func(cmd *cobra.Command)
 	all = func(cmd *cobra.Command) {
-		help := runHelp(cmd).out
-		for line := range strings.Lines(help) {
-			rig.Check(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= 78 && !strings.ContainsRune(line, '\t') || strings.Contains(cmd.CommandPath(), " completion "), "%s --help has the line %q", cmd.CommandPath(), line)
-		}
-		rig.Check(t, strings.Contains(inWordsOnly(help), inWordsOnly(cmd.Long)), "the words of %s", cmd.CommandPath())
+		use(cmd)
 		for _, child := range cmd.Commands() {
-			all(child)
+			if !child.Hidden {
+				all(child)
+			}
 		}
 	}
 	all(Tree())
+}
+
+// Each help text fits a terminal of 80 columns, with all its words.
+func TestHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	everyCommand(func(cmd *cobra.Command) {
+		help := runManual(cmd).out
+		for line := range strings.Lines(help + runHelp(cmd).out) {
+			rig.Check(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= 78 && !strings.ContainsRune(line, '\t') || strings.Contains(cmd.CommandPath(), " completion "), "help %s has the line %q", nameOf(cmd), line)
+		}
+		rig.Check(t, strings.Contains(inWordsOnly(help), inWordsOnly(cmd.Long)), "the words of %s", nameOf(cmd))
+	})
+}
+
+// What --help prints fits on one screen of 80x40. It explains or names each flag, and says where the rest is.
+func TestShortHelpFitsOnAScreen(t *testing.T) {
+	t.Parallel()
+	commands := 0
+	everyCommand(func(cmd *cobra.Command) {
+		if !cmd.Runnable() && !cmd.HasSubCommands() {
+			return // a topic
+		}
+		commands++
+		short, whole := runHelp(cmd).out, runManual(cmd).out
+		rig.Check(t, strings.Count(short, "\n") <= 40, "%s --help has %d lines:\n%s", nameOf(cmd), strings.Count(short, "\n"), short)
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Hidden || !cmd.HasParent() {
+				return
+			}
+			rig.Check(t, flag.Name == "help" || strings.Contains(short, "--"+flag.Name), "%s --help does not name --%s", nameOf(cmd), flag.Name)
+			rig.Check(t, regexp.MustCompile(`(?m)^ +(-., )?--`+flag.Name+` .*[a-z]`).MatchString(whole), "help %s does not explain --%s:\n%s", nameOf(cmd), flag.Name, whole)
+		})
+		for _, usual := range strings.Fields(strings.Join(slices.Collect(maps.Values(cmd.Annotations)), " ")) {
+			rig.Check(t, cmd.Flags().Lookup(usual) != nil, "%s has no --%s", nameOf(cmd), usual)
+		}
+		rest := "All about it:  nbs-worker help " + nameOf(cmd) + "\n"
+		if !cmd.HasParent() {
+			rest = "nbs-worker help NAME "
+		}
+		rig.Check(t, strings.Contains(short, rest), "%s --help does not say where the rest is:\n%s", nameOf(cmd), short)
+	})
+	rig.Check(t, commands > 100, "%d commands", commands)
+}
+
+// The short help leaves out details and the words of exit codes, and the whole one has them.
+func TestShortHelpLeavesOutWhatIsRare(t *testing.T) {
+	t.Parallel()
+	for _, rare := range []string{"idleCompaction", "--session-id string", "held: a person is needed", "Flags of all commands:"} {
+		rig.Check(t, !strings.Contains(run("spawn", "--help").out, rare), "spawn --help has %q", rare)
+		rig.Check(t, strings.Contains(run("help", "spawn").out, rare), "help spawn does not have %q", rare)
+	}
+	short := run("spawn", "--help").out
+	for _, want := range []string{"--session-id, ", "Exit codes:    0, 1, 2, ", "Flags of all:  --host, --hosts, --root, --tmux-socket"} {
+		rig.Check(t, strings.Contains(short, want), "spawn --help does not have %q:\n%s", want, short)
+	}
+	for _, want := range []string{"  spawn         Start a new agent", "  --tmux-socket string ", "  restarts      Explain"} {
+		rig.Check(t, strings.Contains(run("help").out, want), "help does not have %q", want)
+	}
 }
 
 var exampleFlag = regexp.MustCompile(` --([a-z-]+)`)
@@ -127,9 +189,9 @@ func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 // Whoever relies on a stop has to know what it cannot see.
 func TestHelpOfStopSaysWhatItCannotSee(t *testing.T) {
 	t.Parallel()
-	help := strings.Join(strings.Fields(run("stop", "--help").out), " ")
+	help := strings.Join(strings.Fields(run("help", "stop").out), " ")
 	want := "A process that detaches itself, as daemons do, and also drops its environment, cannot be seen and keeps running."
-	rig.Check(t, strings.Contains(help, want), "stop --help does not hold %q:\n%s", want, help)
+	rig.Check(t, strings.Contains(help, want), "help stop does not hold %q:\n%s", want, help)
 }
 
 func TestTopics(t *testing.T) {
@@ -139,7 +201,7 @@ func TestTopics(t *testing.T) {
 		rig.Check(t, strings.Contains(out, name+" "), "help environment does not name %s", name)
 	}
 	r := run([]string{}...) // of nil cobra makes the arguments of this process
-	rig.Check(t, r.code == 0 && strings.Contains(r.out, "\nConversations:\n") && r.err == "", "without arguments: %+v", r)
+	rig.Check(t, r.code == 0 && strings.Contains(r.out, "  Conversations: ask, ") && r.err == "", "without arguments: %+v", r)
 	r = run("version")
 	rig.Check(t, r.code == 0 && strings.HasPrefix(r.out, "nbs-worker ") && strings.Count(r.out, "\n") == 1, "version: %+v", r)
 }

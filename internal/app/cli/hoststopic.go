@@ -31,4 +31,4 @@ of several places, print {"hosts":[...]}: per place "host", "unreachable", "exit
 and "result", the JSON of that place, or null.
 
 For scripts, of a host that is not reached: 3 if that may pass by itself, 6 if not, and 7 if other
-places answered. More: nbs-worker help exit-codes, and nbs-worker host --help.`
+places answered. More: nbs-worker help exit-codes, and nbs-worker help host.`

@@ -207,7 +207,7 @@ func TestMemoryThatIsNotAllowed(t *testing.T) {
 		{"on", "alpha"}, {"export"}, {"import", "-"}, {"backup", "x"},
 	} {
 		m.run(args...).want(t, fail.Held, "is not allowed: it came with the project")
-		help := m.run(args[0], "--help").want(t, 0).out
+		help := run("help", "memory", args[0]).want(t, 0).out
 		rig.Check(t, strings.Contains(help, "    8  held"), "the help of %s names no code 8:\n%s", args[0], help)
 	}
 }

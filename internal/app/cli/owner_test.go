@@ -26,7 +26,7 @@ func TestTheFlagsThatABotNamesExist(t *testing.T) {
 	} {
 		traits := system.Traits()
 		rig.Same(t, "the flags that are named", flags, []string{traits.Command, "--" + traits.Before + "agents", "--transcribe-cmd"})
-		help := run(append(strings.Fields(traits.Command)[1:], "--help")...).out
+		help := run(append([]string{"help"}, strings.Fields(traits.Command)[1:]...)...).out
 		for _, flag := range flags[1:] {
 			rig.Check(t, strings.Contains(help, flag+" "), "%s has no flag %s", traits.Command, flag)
 		}

@@ -24,8 +24,8 @@ func readme(t *testing.T) string {
 func TestReadmeKnowsEveryVerb(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
-	help, topics, _ := strings.Cut(run("--help").out, "\nAdditional help topics:\n")
-	for _, match := range regexp.MustCompile(`(?m)^  nbs-worker ([a-z-]+) `).FindAllStringSubmatch(topics, -1) {
+	help, topics, _ := strings.Cut(run("help").out, "\nHelp topics, as nbs-worker help TOPIC:\n")
+	for _, match := range regexp.MustCompile(`(?m)^  ([a-z-]+) `).FindAllStringSubmatch(topics, -1) {
 		rig.Check(t, strings.Contains(text, "`"+match[1]+"`"), "the README does not name the topic %s", match[1])
 	}
 	verbs := regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(help, -1)

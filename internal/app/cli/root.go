@@ -93,7 +93,7 @@ starts.`,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&f.Root, "root", "", "the folder that holds .nbs (default: $NBS_ROOT, or the nearest one upward)")
-	flags.StringVar(&f.Host, "host", "", "run the command at a host (see \"nbs-worker host --help\")")
+	flags.StringVar(&f.Host, "host", "", "run the command at a host (nbs-worker help host)")
 	ui.CompleteWith(root, "host", ui.CompleteHosts)
 	flags.BoolVar(&f.Hosts, "hosts", false, "show what is here and at all hosts; for commands that show something")
 	flags.StringVar(&f.Socket, "tmux-socket", "", "tmux server for new agents: a name, as for tmux -L, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
@@ -110,6 +110,10 @@ starts.`,
 	addCommands(f, root, args)
 	return root
 }
+
+const helpOfHelp = `Prints all about a command: what its --help says, the details that it leaves out, all flags,
+and the exit codes in words. Or it prints a topic, which concerns several commands. Without an
+argument it lists the commands and the topics.`
 
 func addCommands(f *ui.Factory, root *cobra.Command, args []string) {
 	if len(args) > 0 && addCommand(f, root, args[0]) {
@@ -132,6 +136,12 @@ func addCommands(f *ui.Factory, root *cobra.Command, args []string) {
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = knownTopic
+	help.Short, help.Long = "Explain a command or a topic, and leave nothing out", helpOfHelp
+	help.Run, help.RunE = nil, func(help *cobra.Command, args []string) error {
+		cmd, _, err := help.Root().Find(args)
+		f.PrintManual(cmd)
+		return err
+	}
 	help.ValidArgsFunction = completeTopics
 }
 

@@ -37,6 +37,8 @@ from the command line of the process, except for prompts; folder and configurati
 the process itself. If something cannot be found out, adopt asks for it in an error.
 --model '' leaves the choice to Claude. Arguments after -- replace those of the process.
 
+Details:
+
 Until its next resume, the agent has no launcher: nbs-worker does not see how it ends, does
 not see its new conversation if claude ends after a /clear or /branch, and types queued messages
 only at the next send. nbs-worker resume <handle> --force gives it a launcher. stop ends
@@ -45,6 +47,7 @@ claude and the processes of its tools, and leaves the rest of its tmux session a
 --list shows your Claude sessions that have no record here, and conversations that several
 processes have open, each with the command that adopts it, or why that is not possible.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+		Annotations: ui.Usual("list pid tmux model cwd permission-mode"),
 		Example: `  nbs-worker adopt --list
   nbs-worker adopt theologian --pid 12345
   nbs-worker adopt scout --tmux work --model 'sonnet[1m]'

@@ -33,6 +33,8 @@ A verb runs beside the screen; its last words are in the last line. The terminal
 how many agents need you; --bell rings when one begins to. --all-projects shows the agents of all
 your projects, under the folder of each.
 
+Details:
+
 --hosts adds the agents of your hosts, under the name of each, by one connection to a host. A host
 that does not answer shows its last rows, with their age and why; it is asked again after longer
 and longer pauses, and at once by the key t. Keys act at the host, except D. Beside the name of a

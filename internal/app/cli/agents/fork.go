@@ -24,6 +24,7 @@ The new agent has the model, permissions, folder, arguments and variables of the
 no git worktree of its own: both work in the same folder. What is remembered about the first one
 stays with it.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("prompt prompt-file no-wait trust json"),
 		Example: `  nbs-worker fork theologian heretic
   nbs-worker fork theologian heretic --prompt 'Now argue the opposite.'`,
 		Args:              twoHandles,

@@ -35,6 +35,10 @@ seconds ago. --wide adds pid, session id, folder, pull request, branch, and the 
 plan; --usage adds memory, processor time and bytes written. JOB is the job of Slurm of an agent
 that runs on another machine or waits, with its node or the reason.
 
+More: nbs-worker help states.
+
+Details:
+
 In a pipe the fields are separated by tabs, without a header, sorted by handle: handle, state,
 cause, desired state, recorded model, start (RFC 3339), context left in percent, cost in USD,
 pid, session id, folder, why it needs a person, what, and with --usage bytes, seconds, bytes.
@@ -47,9 +51,7 @@ that forgets it. See also: nbs-worker project list.
 
 --watch keeps the table on the terminal true until you press Ctrl-C. In a pipe or with --json it
 prints the agents, and then each agent that changes, as one JSON object per line; one that is
-dismissed has "dismissed". It sleeps while nothing changes, and knows no project that begins later.
-
-More: nbs-worker help states.`,
+dismissed has "dismissed". It sleeps while nothing changes, and knows no project that begins later.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker list
   nbs-worker list --all-projects

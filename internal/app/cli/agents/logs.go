@@ -34,6 +34,8 @@ others on stderr.
 agent's previous conversations; --session-id shows only one of them. --follow waits for new
 messages, also in the next conversation; it ends with 0 when the agent is dismissed.
 
+Details:
+
 --json prints one object per line: session_id, at, who (you, agent, tool, claude, compacted,
 session), text, and where they apply tool, failure, model, aside, subagent, and bytes. With
 bytes, the record was too long to read, and text is its beginning.`,

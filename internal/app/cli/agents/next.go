@@ -27,6 +27,8 @@ Inside tmux the client switches to it, and leaves another tmux server for it; ou
 terminal attaches. To leave, press the tmux prefix (usually C-b) and d; inside tmux, the prefix
 and L go back to the session where you were.
 
+Details:
+
 Called again, it goes to the next one: you have seen this one. Agents that you have not seen come
 first. After them come those that still need you, the one that you left longest ago first. If the
 agent has no terminal, because it is down, next says so and what helps, and ends with 8. If no

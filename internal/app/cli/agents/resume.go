@@ -39,6 +39,8 @@ tools left running. A running agent is refused, unless --force ends it first.
 --down resumes all agents that should run and do not. --all also resumes stopped agents, and
 with --force running ones. Several agents are started in parallel.
 
+Details:
+
 If the transcript was deleted or has lost a part, resume restores it from the archive and says
 so. If the archive has no copy, it fails and changes nothing. --fresh starts a new conversation
 with the first prompt; the old id is kept in previous_sessions. With --brief, the agent is told
@@ -50,6 +52,7 @@ Without --prompt, resume sends nothing to the agent. Other users can read the pr
 claude's command line. If the start fails, the record is unchanged, and resume shows the last
 output of claude. After exit code 3, 8 or 130 the start may still succeed.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("all down force fresh brief model prompt session-id"),
 		Example: `  nbs-worker resume theologian
   nbs-worker resume --down               # after a reboot or a lost tmux
   nbs-worker resume theologian --model sonnet --prompt 'Go on.'

@@ -37,8 +37,14 @@ the record, and prints the handle on stdout.
 
 The agent acts without asking: the default permission mode is bypassPermissions. It works in
 the project root, the folder that holds .nbs, unless --cwd names another one, or --worktree has
-git make one for it (nbs-worker help worktrees). Other users of the machine can read the first message on claude's command line: put no secrets in it. If the
-start fails, the record stays, and nbs-worker resume <handle> tries again.
+git make one for it (nbs-worker help worktrees). If the start fails, the record stays, and nbs-worker resume <handle>
+tries again.
+
+Details:
+
+Other users of the machine can read the first message on claude's command line: put no secrets
+in it. A model whose name looks like a typing error is refused: --model exactly:NAME takes it as
+it is.
 
 Claude names the session after the handle. An agent does not compact its conversation while it
 is idle, nor go on by itself after a usage limit. To have either, set "idleCompaction" or
@@ -46,9 +52,9 @@ is idle, nor go on by itself after a usage limit. To have either, set "idleCompa
 
 More: nbs-worker help restarts, help rights, help environment.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("model permission-mode cwd worktree trust"),
 		Example: `  nbs-worker spawn theologian 'Read PLAN.md and begin.' --model opus
   nbs-worker spawn scout --permission-mode plan --prompt-file task.md
-  nbs-worker spawn sage --session-id 4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11
   nbs-worker spawn scout --cwd ../lab --dry-run`,
 		Args:              o.positional,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -63,7 +69,7 @@ More: nbs-worker help restarts, help rights, help environment.`,
 
 func (o *spawnOptions) bind(f *ui.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.model, "model", "", "model: an alias such as opus or sonnet[1m], or a full name; exactly:NAME for a name that looks like a typing error (default: $NBS_MODEL, or Claude's choice)")
+	flags.StringVar(&o.model, "model", "", "an alias such as opus or sonnet[1m], or a full name (default: $NBS_MODEL, if set)")
 	flags.StringVar(&o.permissionMode, "permission-mode", "", "how claude asks before it acts (default: $NBS_PERMISSION_MODE, or bypassPermissions)")
 	flags.StringVar(&o.restart, "restart", string(agent.RestartNo), "restart policy: no, on-failure, on-abnormal, always (nbs-worker help restarts)")
 	flags.StringVar(&o.cwd, "cwd", "", "working directory of the agent (default: the project root)")

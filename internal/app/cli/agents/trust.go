@@ -17,7 +17,7 @@ type trustFlag struct {
 
 func (t *trustFlag) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolFunc("trust", "trust the agent's folder in Claude's configuration, as its dialog does; a folder outside of the project must be named: --trust=DIR", func(text string) error {
+	flags.BoolFunc("trust", "trust the agent's folder, as Claude's dialog does; one outside of the project must be named: --trust=DIR", func(text string) error {
 		t.given, t.dir = text != "false", ""
 		if text != "true" && text != "false" {
 			t.dir = text

@@ -49,6 +49,10 @@ with -, ask reads stdin; a text that begins with a dash must come from there. @<
 agent in its terminal, like send --wait-reply; with --fork it asks a copy of the agent's
 conversation.
 
+More: nbs-worker help conversation, and help rights about agents that ask.
+
+Details:
+
 Turns of one key are answered one after the other, in the order in which they were accepted. An
 accepted text is on disk: if the caller is killed, the next ask or nbs-worker serve continues
 with it. A text with the --id of an earlier one is not sent again; ask prints the stored answer.
@@ -75,11 +79,9 @@ one that begins with a slash; --command runs a command of .claude/commands, for 
 its first turn there.
 
 With --enrich Claude gets in addition to the text the local time, the project, the observations of
-the conversation that fit the text, and in a new session those of yesterday (nbs-worker memory
---help); what is missing is left out.
-
-More: nbs-worker conversation --help, and help rights about agents that ask.`,
+the conversation that fit the text, and in a new session those of yesterday (nbs-worker help memory); what is missing is left out.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("json id permission-mode allowed-tools"),
 		Example: `  nbs-worker ask review 'Remember 42.'
   nbs-worker ask review 'What number?' --json | jq -r .answer
   nbs-worker ask review - --system-prompt 'Review Go code.' <CHANGES.diff

@@ -23,13 +23,21 @@ import (
 	"nbs-worker/internal/store/schedules"
 )
 
-func newScheduleCmd(f *ui.Factory) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "schedule",
-		Short: "Show the schedules, or run one now",
-		Long: ui.WithCodes(`.nbs/schedules.yaml says when turns are taken, messages are sent to agents, and conversations
+// scheduleText explains the schedules.
+const scheduleText = `.nbs/schedules.yaml says when turns are taken, messages are sent to agents, and conversations
 are reset. nbs-worker serve runs the schedules, as you have allowed them: nbs-worker allow
---schedules. An entry needs cron or every, and prompt, prompt_file, command or send. All else is
+--schedules. For example:
+
+  zone: Europe/Berlin
+  schedules:
+    morning:
+      cron: "30 7 * * 1-5"         # minute, hour, day, month, weekday
+      prompt: "What is new?"
+      deliver_to: telegram:1234    # the chat that gets the answer
+
+Details:
+
+An entry needs cron or every, and prompt, prompt_file, command or send. All else is
 optional:
 
   zone: Europe/Berlin            # of all entries (default: UTC)
@@ -62,7 +70,13 @@ on afterwards; its answer then says when it was due, and how many later runs wer
 schedule list shows why a run waits.
 
 A time that daylight saving skips is run right after the gap; one that occurs twice is run once.
-Intervals follow the clock: every 15m runs at :00, :15, :30 and :45.`,
+Intervals follow the clock: every 15m runs at :00, :15, :30 and :45.`
+
+func newScheduleCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "Show the schedules, or run one now",
+		Long: ui.WithCodes(scheduleText,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker schedule list
   nbs-worker schedule run morning`,

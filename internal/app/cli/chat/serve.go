@@ -32,11 +32,13 @@ func newServeCmd(f *ui.Factory) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve conversations, schedules and chats",
 		Long: ui.WithCodes(`Runs in the foreground until it is interrupted, for one project. It answers the waiting texts of
-conversations, runs the schedules (nbs-worker schedule --help), observes what has its memory on
-(nbs-worker memory --help), and with a bot's token connects to Telegram (nbs-worker help
+conversations, runs the schedules (nbs-worker help schedule), observes what has its memory on
+(nbs-worker help memory), and with a bot's token connects to Telegram (nbs-worker help
 telegram) and to Matrix (nbs-worker help matrix). It keeps the claudes of the conversations that
 were used last, so that their next turn needs no start. nbs-worker ask uses serve while it runs,
 and works the same without it.
+
+Details:
 
 In the chats Claude may do what --permission-mode and --allowed-tools permit, from the next
 message on, also in chats that were begun otherwise: nbs-worker help permissions.
@@ -61,10 +63,10 @@ claudes end too; the next process that uses a conversation looks up an answer th
 
 serve reports its health at /healthz and metrics for Prometheus at /metrics: on its socket, and
 with --metrics on loopback. nbs-worker export systemd writes a service for it.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
+		Annotations: ui.Usual("permission-mode telegram-token-file"),
 		Example: `  nbs-worker serve
   nbs-worker serve --warm 8 --metrics 127.0.0.1:9321
-  nbs-worker serve --telegram-token-file ~/.telegram --telegram-chat 1234
-  nbs-worker serve --telegram-chat 1234 --allowed-tools Read,Write`,
+  nbs-worker serve --telegram-token-file ~/.telegram --telegram-chat 1234`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ui.Failed(runServe(cmd.Context(), f, o), "serve")

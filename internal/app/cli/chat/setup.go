@@ -33,8 +33,8 @@ func newServeSetupCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup telegram",
 		Short: "Set up a bot",
-		Long: ui.WithCodes(`Sets up a bot, which nbs-worker serve then serves without a flag: nbs-worker serve setup
-telegram --help.`, fail.BadInput),
+		Long: ui.WithCodes(`Sets up a bot, which nbs-worker serve then serves without a flag: nbs-worker help serve
+setup telegram.`, fail.BadInput),
 		Example: `  nbs-worker serve setup telegram`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -70,6 +70,8 @@ answer with Telegram:
                 by default (--answers USER, --needs CHAT)
   the service   a unit for systemd, if you want one
 
+Details:
+
 What was answered is kept at once, in .nbs/telegram.json with your seal. Call it again to go on
 after an interruption, or to allow another chat. Flags change what was answered, and are kept
 too: --daily-limit 2 bounds what a chat may cost, --daily-limit 0 removes the bound. On a
@@ -77,6 +79,7 @@ terminal it asks only for what no flag says; without one, it takes the flags and
 
 To find out whether all is well: nbs-worker serve check.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("token-file systemd"),
 		Example: `  nbs-worker serve setup telegram
   nbs-worker serve setup telegram --token-file - --chat 1234 <TOKEN
   nbs-worker serve setup telegram --daily-limit 2 --enrich

@@ -38,6 +38,8 @@ that git does not track yet. The commands that merge them are printed too; a mer
 --patch shows the lines, on a terminal in your own pager and diff tool, by your configuration of
 git. In a pipe it is a patch for git apply. A program that only the repository names is not run.
 
+Details:
+
 The tree is compared with its base. In a worktree that is the commit where its branch left the
 branch of the main tree; after a merge or a rebase, the last commit that both have. In the main
 tree it is what was checked out when the agent was first started, and the list has what others

@@ -22,6 +22,8 @@ count only as you have allowed them: nbs-worker allow --team. up asks on a termi
   groups:
     writers: [alice, bob]   # nbs-worker up @writers
 
+Details:
+
 An agent may have, and the defaults too, except for what is marked with *:
   model            as spawn --model; default: Claude's choice, also if
                    NBS_MODEL is set

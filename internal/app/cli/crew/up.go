@@ -41,10 +41,13 @@ up does not touch an agent that runs: restart gives it what has changed in the f
 that a person has stopped stays stopped, unless its handle is given; a group does not count. An
 agent that down has stopped starts again. Agents that the file does not name are left alone.
 
+Details:
+
 The file needs your seal. On a terminal, up shows a file that has changed, and asks. An up that
 was interrupted or killed is run again: it does the rest. Of two that run at once, one starts an
 agent, and the other waits for it. More: nbs-worker help team.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("dry-run file profile trust wait json"),
 		Example: `  nbs-worker up
   nbs-worker up --dry-run
   nbs-worker up reviewer @tests --wait`,

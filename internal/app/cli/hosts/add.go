@@ -43,6 +43,8 @@ types no password. NAME is how you name it here: alice@NAME is the agent alice t
 your shell made of ~/DIR. Without it, a new host has its project in the home folder itself, and one
 that was added before keeps its folder.
 
+Details:
+
 --agents and --running are limits for what your commands of this machine start there: spawn, fork,
 up, resume, recover, and move. They are not for commands that are typed there.
 

@@ -42,6 +42,8 @@ its commits and all its files go along too, and the tree is removed where it was
 in a ref there. What was staged is unstaged. The agent must be idle; it is ended and started
 again in the same conversation. It is not told.
 
+Details:
+
 Everything that can be checked is checked first: the name is free there, claude and tmux can be
 started, its folder is in the project or is there too, and with a worktree the project there is
 a clone of the repository. Claude's transcript is put where any version of Claude looks for it in

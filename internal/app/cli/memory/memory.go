@@ -18,7 +18,7 @@ import (
 
 func newMemoryCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "memory {on | off | list | search | show | add | forget | brief | status | check | work | allow | export | import | backup}",
+		Use:   "memory",
 		Short: "Observe agents, and read what they did",
 		Long: ui.WithCodes(`While the memory of an agent is on, a small model reads each turn of the agent after its end,
 in a conversation of its own, and writes down what is worth knowing later. Its notes are
@@ -31,6 +31,8 @@ a type:
   change     what is different now
   open_end   what is left to do
   question   what has no answer yet
+
+Details:
 
 Observations are in .nbs/memory.db, a SQLite database that needs your seal, as records do.
 list, search and show read them (an agent sees those of other agents and of its own

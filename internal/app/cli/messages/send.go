@@ -50,6 +50,8 @@ a dialog, a shell or unsent text. It prints a receipt:
             send the same text again, send looks for it first; --force
             types it again if it has not arrived
 
+Details:
+
 To an agent that runs as a job of Slurm on another machine the text goes by its outbox, and is
 typed there by srun. If that cannot be done now, it is taken back. If it is just being typed, the
 receipt is unknown, and outbox list shows what becomes of it.
@@ -69,13 +71,12 @@ for a command, such as /compact, !ls or exit, is refused: --by-file passes it as
 a command. A command that starts no turn has the receipt unknown. A message from an agent names
 its sender. --json prints an array.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("all file queue timeout wait-reply json"),
 		Example: `  nbs-worker send theologian 'Read PLAN.md again, chapter 2 has changed.'
   nbs-worker send theologian 'What is left?' --wait-reply --timeout 10m
   nbs-worker send scout gatekeeper - <notes.md
   nbs-worker send --all --file ANNOUNCEMENT.md --queue
-  nbs-worker send theologian --about cart/price.go:42 'Round this up.'
-  nbs-worker send theologian /compact --raw
-  nbs-worker send theologian 'Go on.' --json | jq -r '.[0].receipt'`,
+  nbs-worker send theologian --about cart/price.go:42 'Round this up.'`,
 		Args:              o.positional,
 		ValidArgsFunction: f.SelectionWhere(ui.Running),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -33,8 +33,7 @@ func newWaitCmd(f *ui.Factory) *cobra.Command {
 		Use:   "wait {<handle>... | @GROUP... | --all} --for STATE[,STATE]",
 		Short: "Wait until agents are idle, gone, or need a person",
 		Long: ui.WithCodes(`Returns as soon as the agents are in one of the states of --for, at once if they already are.
-wait does not poll: it sleeps until files or processes report a change. An agent that runs as a
-job of Slurm on another machine is looked at again after 1, 2, 4 ... 30 seconds.
+wait does not poll: it sleeps until files or processes report a change.
 
   idle     claude waits for a prompt; after a failed turn wait ends with 1
   done     idle after a turn that ended well, with no background work of
@@ -49,6 +48,11 @@ job of Slurm on another machine is looked at again after 1, 2, 4 ... 30 seconds.
   gone     it ended, for any reason, or was dismissed
   context-below=25%  less than 25% of its context is left
 
+Details:
+
+An agent that runs as a job of Slurm on another machine is looked at again after 1, 2, 4 ... 30
+seconds.
+
 An agent that asks a person is not idle: to notice that too, add --for waiting and read the
 printed state. wait follows an agent that is resumed. If an agent is gone, wait ends with 1,
 unless --for gone. Several agents must be in such a state at the same time, or with --any one of
@@ -59,6 +63,7 @@ if it asks a person, the question and the choices; with --for needs, the reason 
 field. --json prints all agents. When an agent calls,
 the default --timeout is 90s, since its shell ends a command after two minutes.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Interrupted),
+		Annotations: ui.Usual("for all any timeout json"),
 		Example: `  nbs-worker wait theologian --for idle --timeout 10m
   nbs-worker wait theologian --for done,waiting | cut -f2
   nbs-worker wait scout gatekeeper --any --for gone,context-below=15%
@@ -72,7 +77,7 @@ the default --timeout is 90s, since its shell ends a command after two minutes.`
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.until, "for", nil, strings.Join(wait.Conditions, ", ")+" or context-below=PERCENT; several are separated by commas")
+	flags.StringArrayVar(&o.until, "for", nil, "one of these states, or several separated by commas")
 	flags.BoolVar(&o.any, "any", false, "one of the agents is enough")
 	flags.BoolVar(&o.All, "all", false, "all agents of the project that should run")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 10m (default: never)")

@@ -31,6 +31,8 @@ func newExportCmd(f *ui.Factory) *cobra.Command {
   nbs-watch-*.service      from then on: nbs-worker watch
   nbs-serve-*.service      nbs-worker serve: chats and schedules
 
+Details:
+
 The units hold the paths of this program, of tmux and of the project, the server of
 --tmux-socket, and the present values of PATH, NBS_CLAUDE, NBS_CONTEXT_BANDS, CLAUDE_CONFIG_DIR,
 XDG_STATE_HOME, TMUX_TMPDIR and IS_SANDBOX. They also read ~/.config/nbs-worker/environment, a

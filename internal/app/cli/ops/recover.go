@@ -52,9 +52,12 @@ need. A repair counts only if the agent is seen to be well afterwards.
               resume --fresh --brief does. Only with --yes; otherwise
               recover reports the need
 
-recover never touches an agent that works. An agent that only a person can help is reported. One
-whose restarts are held, or that keeps crashing, is resumed only if you name it.
-recover skips an agent that another command works on, or that its launcher will start again.
+recover never touches an agent that works. An agent that only a person can help is reported.
+
+Details:
+
+An agent whose restarts are held, or that keeps crashing, is resumed only if you name it. recover
+skips an agent that another command works on, or that its launcher will start again.
 
 Each step is in the journal before and after it is taken. If recover was killed, run it again: it
 continues where it stopped. The run ends if claude is not logged in, or after --give-up failed
@@ -64,10 +67,10 @@ In a pipe the fields are separated by tabs, without a header: handle, verdict be
 verdict after, and why nothing more was done. Exit code 8: an agent needs a person. 7: none does,
 and some are not well. 1: none is well.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Partial, fail.Held, fail.Interrupted),
+		Annotations: ui.Usual("all dry-run max-level yes"),
 		Example: `  nbs-worker recover --all              # after a reboot, or in the morning
   nbs-worker recover --all --dry-run
   nbs-worker recover theologian --yes   # also in a new conversation
-  nbs-worker recover --all --order scribe,gatekeeper --max-level 3
   nbs-worker recover --all --json | jq -r '.[]|select(.left).handle'`,
 		Args:              o.Positional,
 		ValidArgsFunction: f.SelectionWhere(ui.AnyAgent),

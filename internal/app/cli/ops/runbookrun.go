@@ -37,6 +37,8 @@ Progress is stored in the journal and in .nbs/runs. A run that did not complete 
 by mistake: the same command says where it stopped, and --from STEP continues there, or starts
 over with the first step. With other parameters it is another run.
 
+Details:
+
 If the page asks a question, a person answers it. Without a terminal the run stops there with 8,
 and --from STEP is the answer; a run that would stop at a confirmation is not begun. If the
 answer is no, the run ends with 130. --yes answers confirmations, but not questions that need a

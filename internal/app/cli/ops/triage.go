@@ -44,6 +44,8 @@ and the command to run next. It changes nothing.
 The levels are 0 look, 1 ping, 2 interrupt and compact, 3 resume, 4 new conversation. An agent
 that only a person can help needs 0.
 
+Details:
+
 triage takes two seconds longer if an agent looks stuck. In a pipe the fields are separated by
 tabs, without a header: handle, verdict, level, evidence, command. Exit code 8: an agent needs a
 person. 7: none does, and some need a repair.`,

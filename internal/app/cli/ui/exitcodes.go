@@ -28,10 +28,13 @@ var ExitCodes = []ExitCode{
 	{fail.Interrupted, "interrupted"},
 }
 
+// exitCodes begins the table of exit codes in the text of a command.
+const exitCodes = "\n\nExit codes:"
+
 // WithCodes appends the exit codes of a command to its help.
 func WithCodes(long string, codes ...fail.Kind) string {
 	var b strings.Builder
-	b.WriteString(long + "\n\nExit codes:")
+	b.WriteString(long + exitCodes)
 	for _, row := range ExitCodes {
 		if row.Code == 0 || slices.Contains(codes, row.Code) {
 			fmt.Fprintf(&b, "\n  %3d  %s", row.Code, row.meaning)
