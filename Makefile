@@ -37,7 +37,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts quick-hosts test-slurm quick-slurm test-all test-rest quick-rest few-of-long-runs few-of-oldest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts quick-hosts test-slurm quick-slurm test-all test-rest quick-rest few-of-long-runs few-of-oldest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man docs bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -186,7 +186,10 @@ $(VULN):
 
 man: ## generate the man pages into build/man
 	rm -rf build/man
-	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" go run ./internal/app/cli/mangen build/man
+	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" go run ./internal/app/cli/mangen man build/man
+
+docs: ## generate the Markdown pages of the help, which are checked in
+	go generate ./internal/app/cli/mangen
 
 bootstrap: ## fetch what the tests need: tmux, jq, strace, mke2fs, systemd-analyze, the pinned Claude Code
 	scripts/bootstrap test

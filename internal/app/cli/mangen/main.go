@@ -1,6 +1,7 @@
-// Mangen writes the man pages of all commands and help topics into a folder:
+// Mangen writes the help of all commands and topics into a folder, as man pages or, with md, as Markdown:
 //
-//	go run ./internal/app/cli/mangen build/man
+//	go run ./internal/app/cli/mangen man build/man
+//	go run ./internal/app/cli/mangen md internal/app/cli/docs
 //
 // It is a separate program, so that nbs-worker does not contain the renderer. The month in the pages comes from
 // SOURCE_DATE_EPOCH, as in all reproducible builds: the Makefile sets it to the time of the last commit.
@@ -17,12 +18,15 @@ import (
 	"nbs-worker/internal/app/cli"
 )
 
+//go:generate go run . md ../docs
+
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: mangen FOLDER")
+	writers := map[string]func(dir string) error{"man": generate, "md": writeMarkdown}
+	if len(os.Args) != 3 || writers[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: mangen {man | md} FOLDER")
 		os.Exit(4)
 	}
-	if err := generate(os.Args[1]); err != nil {
+	if err := writers[os.Args[1]](os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "mangen:", err)
 		os.Exit(1)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/app/cli"
 	"nbs-worker/internal/sim/rig"
@@ -58,8 +59,13 @@ func checkPage(t *testing.T, dir string, cmd *cobra.Command) {
 	if strings.Contains(cmd.Use, "<handle>") {
 		wanted = append(wanted, "<handle>")
 	}
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden { // what --help only names is explained here
+			wanted = append(wanted, "--"+flag.Name)
+		}
+	})
 	for _, want := range wanted {
-		rig.Check(t, strings.Contains(page, want), "the page lacks %q", want)
+		rig.Check(t, strings.Contains(strings.ReplaceAll(page, `\-`, "-"), want), "the page lacks %q", want)
 	}
 }
 
@@ -77,4 +83,36 @@ func TestMarkdown(t *testing.T) {
 	got := markdown("Reads <file>.\nList:\n  a_b  c\n\nEnd.\n")
 	want := "Reads \\<file>.\nList:\n\n    a_b  c\n\n\nEnd.\n"
 	rig.Equal(t, got, want, "got")
+}
+
+// The Markdown pages are those of the present help. To write them again: go generate ./internal/app/cli/mangen.
+func TestMarkdownPagesAreUpToDate(t *testing.T) {
+	dir := t.TempDir()
+	rig.Must(t, writeMarkdown(dir))
+	kept := filepath.Join(rig.Root(t), "internal/app/cli/docs")
+	for _, folder := range []string{dir, kept} {
+		pages, err := filepath.Glob(filepath.Join(folder, "*"))
+		rig.Check(t, err == nil && len(pages) > 60, "%d pages, %v", len(pages), err)
+		for _, page := range pages {
+			is, err := os.ReadFile(filepath.Join(kept, filepath.Base(page)))
+			want, missing := os.ReadFile(filepath.Join(dir, filepath.Base(page)))
+			rig.Check(t, err == nil && missing == nil && string(is) == string(want), "%s is not up to date: go generate ./internal/app/cli/mangen (%v)", page, err)
+		}
+	}
+}
+
+func TestPageOfAVerbInMarkdown(t *testing.T) {
+	dir := t.TempDir()
+	rig.Must(t, writeMarkdown(dir))
+	for name, wants := range map[string][]string{
+		"spawn":  {"# nbs-worker spawn\n", "\n## Details\n", "\n## Exit codes\n", "\n    nbs-worker spawn <handle>", "[nbs-worker help worktrees](worktrees.md)", "--session-id string"},
+		"memory": {"# nbs-worker memory\n", "\n## nbs-worker memory search\n", "\n### Flags\n"},
+		"README": {"- [spawn](spawn.md): ", "- [restarts](restarts.md): ", "--tmux-socket string"},
+	} {
+		page, err := os.ReadFile(filepath.Join(dir, name+".md"))
+		rig.Must(t, err)
+		for _, want := range wants {
+			rig.Check(t, strings.Contains(string(page), want), "%s.md does not hold %q:\n%s", name, want, page)
+		}
+	}
 }
