@@ -164,6 +164,28 @@ func TestExamplesAreOfTheirVerbAndUseItsFlags(t *testing.T) {
 	}
 }
 
+// The commands that a topic shows are some, with flags that they have.
+func TestCommandsOfTheTopicsExist(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	for _, topic := range ui.Topics(Tree()) {
+		for line := range strings.Lines(topic.Long) {
+			line, _, _ = strings.Cut(line, "|") // behind it another program
+			line, is := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "nbs-worker ")
+			if line, _, _ = strings.Cut(line, "  "); !is || line == "" || strings.HasSuffix(line, ":") {
+				continue
+			}
+			shown++
+			cmd, _, err := Tree().Find(strings.Fields(line))
+			rig.Check(t, err == nil && cmd.HasParent(), "%s: nbs-worker %s: %v", topic.Name(), line, err)
+			for _, match := range exampleFlag.FindAllStringSubmatch(line, -1) {
+				rig.Check(t, cmd.Flag(match[1]) != nil || cmd.InheritedFlags().Lookup(match[1]) != nil, "%s: %s has no --%s", topic.Name(), nameOf(cmd), match[1])
+			}
+		}
+	}
+	rig.Check(t, shown > 40, "%d commands", shown)
+}
+
 func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 	t.Parallel()
 	all := run("help", "exit-codes").out

@@ -16,15 +16,28 @@ Names:
   alice@build1   the agent alice at the host build1, as a handle
   --host build1  run the command there
   --hosts        what is here and at all hosts: list, requests, triage,
-                 cost, search, next, dash, watch
+                 cost, search, next, dash; and watch, which repairs
+                 nothing there
   here           this machine: move --to here, and in what is printed
 
 Files and folders that a command names are those of the host. A text from a pipe goes over:
-send alice@build1 -. Only a person may use hosts; an agent acts at its own machine.
+send alice@build1 -. Your hosts are in ~/.config/nbs-worker/hosts.yaml, and of no project.
+Only a person may use hosts; an agent acts at its own machine.
 
-A command runs once at the host, also if the connection is cut: nbs-worker connects again for 30 s
-and goes on. If that fails, the error has the command that asks later what became of it. A host
-that cannot be reached is unreachable, never dead: --hosts shows its last rows, with their age.
+A cut connection loses nothing and repeats nothing. A command has an id, and the host runs it once,
+as a process of its own. After a cut nbs-worker connects again, for 30 s, and goes on at the byte
+that was missing. If that fails, the error names the command that asks later what became of it:
+nbs-worker host result build1 ID. A host that does not answer within 10 s is unreachable, never
+dead: --hosts shows its last rows, with their age.
+
+A command that waits for a host says so after 2 s, and says when it connects again. The first
+connection may take two minutes, since a slow network is not a dead one; Ctrl-C ends that at once.
+attach comes back by itself when this machine wakes up; Ctrl-C ends the attempts. wait, logs
+--follow and list --watch go on where they were, for up to a day, or until they have printed 256 MiB
+that were not read.
+
+An agent is at one machine at a time. A move that was killed is completed by the same command:
+nbs-worker help move.
 
 With --json, a command for one host prints what it prints there. --hosts, and a command for agents
 of several places, print {"hosts":[...]}: per place "host", "unreachable", "exit_code", "error",

@@ -31,5 +31,11 @@ are told what agents need; no room is told by default. The commands that reach a
 these rooms. Commands take the place of buttons: !approve ID, !deny ID, !answer ID 2; the message
 of the need shows them.
 
-There is no setup for Matrix, no check by serve check, no menu and no buttons: choices are lists
+For example:
+
+  nbs-worker serve --matrix-homeserver https://matrix.example.org \
+    --matrix-token-file token --matrix-user @ann:example.org
+  nbs-worker tell 'matrix:!abc:example.org' 'The build is done.'
+
+Telegram and Matrix may be served at once. There is no setup for Matrix, no check by serve check, no menu and no buttons: choices are lists
 of commands.`

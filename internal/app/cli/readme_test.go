@@ -53,11 +53,11 @@ func TestReadmeLinksLead(t *testing.T) {
 	}
 }
 
-func TestReadmeShowsASchedule(t *testing.T) {
+func TestBotTopicShowsASchedule(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(readme(t), "```yaml\n")
-	text, _, _ = strings.Cut(text, "```")
-	file, err := schedule.Parse("README.md", []byte(strings.ReplaceAll(text, "\n   ", "\n")[len("   "):]))
+	_, text, _ := strings.Cut(longOf("bot"), "  zone:")
+	text, _, _ = strings.Cut("  zone:"+text, "\n\n")
+	file, err := schedule.Parse("bot", []byte(text))
 	rig.Check(t, err == nil && len(file.Entries) == 1 && file.Entries[0].DeliverTo == "telegram:-5", "%+v, %v", file, err)
 }
 
@@ -99,16 +99,4 @@ func TestUninstallRemovesWhatIsInstalled(t *testing.T) {
 		rig.Check(t, strings.Contains(uninstall, file), "%s is not removed by\n%s", file, uninstall)
 	}
 	rig.Check(t, strings.Contains(install, "cli.stamped=1.2.3 "), "no version is stamped by\n%s", install)
-}
-
-// The README says which folder is the project, and has what users of zsh and fish need.
-func TestReadmeSaysWhichFolderAndWhichShell(t *testing.T) {
-	t.Parallel()
-	text := readme(t)
-	for _, want := range []string{
-		"## Which folder is the project\n", "One team over all of them", "the nearest one counts", "## bash, zsh and fish\n", "fpath=(~/.local/share/zsh/site-functions $fpath)",
-		"nbs-worker completion fish >~/.config/fish/completions/nbs-worker.fish", "make uninstall",
-	} {
-		rig.Check(t, strings.Contains(text, want), "the README does not hold %q", want)
-	}
 }

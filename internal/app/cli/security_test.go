@@ -11,7 +11,7 @@ import (
 	"nbs-worker/internal/sim/rig"
 )
 
-// promises are the sentences of README's section Security, by their beginnings, and the tests or scripts that hold each.
+// promises are the sentences of the topic security, by their beginnings, and the tests or scripts that hold each.
 var promises = map[string]string{
 	"Nothing in a project decides anything by itself": "TestPolicyInTheProjectIsAllowedFirst TestAllowSchedules TestProjectPageCountsWhenItIsAllowed TestMemoryThatIsNotAllowed allow.txtar",
 	"Each record has a seal":                          "allow.txtar key.txtar",
@@ -21,18 +21,18 @@ var promises = map[string]string{
 	"No transcript is archived, restored or removed":  "TestSecurityRecordOfACloneForgesNoConversation TestSecurityDismissalInACloneRemovesNoConversation",
 	"A pause without your seal":                       "TestPauseLastsUntilItIsEnded",
 	"A runbook of the project runs only":              "TestProjectPageCountsWhenItIsAllowed TestLinksAreNotFollowed",
-	"A `team.yaml` starts and stops":                  "TestWhatAFileMayNot TestATeamFromItsFile TestAllowTeam",
+	"A team.yaml starts and stops":                    "TestWhatAFileMayNot TestATeamFromItsFile TestAllowTeam",
 	"Git runs no program":                             "TestNoProgramOfTheRepositoryRuns",
-	"`allow` asks on a terminal only":                 "allow.txtar policy.txtar TestAllowSchedules",
+	"allow asks on a terminal only":                   "allow.txtar policy.txtar TestAllowSchedules",
 	"No turn is taken in a folder":                    "TestSecurityTurnNeedsTrust",
-	"Git ignores `.nbs`":                              "TestVerbHasGitIgnoreTheFolder TestGitStagesNoRecordInACloneWithAListInTheFolder",
+	"Git ignores .nbs":                                "TestVerbHasGitIgnoreTheFolder TestGitStagesNoRecordInACloneWithAListInTheFolder",
 	"Each verb declares":                              "TestEachVerbDeclaresItsPowers",
 	"The caller is found":                             "TestSecurityCallerIsWhoItsProcessIs TestSecurityOrphanOfAnAgentIsNoPerson TestSecurityMarkGivesNothing",
 	"In another project, an agent sees":               "TestSecurityAgentIsDenied",
 	"It is not taken when its agent":                  "TestSecurityTurnOfADismissedAgent",
 	"The turns of agents take no place":               "TestSecurityAgentsJamNobody",
 	"An agent can give a colleague":                   "TestSecurityColleagueGetsNoMoreThanItsAgent",
-	"More needs `--may-manage`":                       "TestSecurityAgentThatMayManage TestSecurityColleagueGetsNoMoreThanItsAgent",
+	"More needs --may-manage":                         "TestSecurityAgentThatMayManage TestSecurityColleagueGetsNoMoreThanItsAgent",
 	"A turn that an agent asks for":                   "TestSecurityTurnGetsNoMoreThanItsAgent TestSecurityAgentIsDenied TestSecurityServedTurnIsItsAgents",
 	"An agent stops, interrupts and changes":          "TestSecurityAgentIsDenied",
 	"It answers no request of an agent":               "TestWhoMayAnswer TestAnswersOfAnAgentAreWithinItsMode TestSecurityAgentAnswersForNoAgent TestSecurityManagerAnswersWithinItsMode",
@@ -50,13 +50,13 @@ var promises = map[string]string{
 	"What it kept counts only":                        "TestServeRefusesABotThatCameWithTheProject",
 	"The bot's token is outside":                      "TestSetupAsksStepByStepAndServeReadsTheAnswers TestPowerOfAnAgentsFileTools",
 	"Everyone who writes in an allowed chat":          "TestCommands TestOnlyAllowedChatsAreServed TestAChatGetsFilesOfTheProject",
-	"`--telegram-user` limits":                        "TestGroups TestUsersOfOneGroup TestSetupKeepsTheUsersOfEachGroup",
-	"`/send` and `/resume`, which reach":              "TestGroups TestAUserGetsAFile TestWhatReachesAgentsIsOff TestAChatGetsFilesOfTheProject",
+	"--telegram-user limits":                          "TestGroups TestUsersOfOneGroup TestSetupKeepsTheUsersOfEachGroup",
+	"/send and /resume, which reach":                  "TestGroups TestAUserGetsAFile TestWhatReachesAgentsIsOff TestAChatGetsFilesOfTheProject",
 	"In Matrix, no room is served":                    "TestOnlyServedRoomsAreRead TestServeChecksWhatItIsToldOfMatrix",
 	"An invitation of another user":                   "TestInvitations",
 	"An agent adds and uses no host":                  "TestSecurityAgentIsDenied",
 	"A project names no host":                         "TestWhereTheFileIs",
-	"A `hosts.yaml` that others can":                  "TestAFileThatOthersCanChangeIsRefused",
+	"A hosts.yaml that others can":                    "TestAFileThatOthersCanChangeIsRefused",
 	"Each word of a command arrives":                  "TestTheWordsArriveUnchanged",
 	"ssh asks nothing":                                "TestOptionsOfTheConnection",
 	"Files that they wrote":                           "TestFileOfAnotherUserIsNotRead TestTranscriptOfAnotherUserIsNotKept",
@@ -69,12 +69,12 @@ var promises = map[string]string{
 	"In JSON they are escaped":                        "TestHostileRecordIsShownHarmlessly",
 }
 
-// TestReadmeSecurity checks that each sentence of what is promised has a test.
-func TestReadmeSecurity(t *testing.T) {
+// TestSecurityTopic checks that each sentence of what is promised has a test.
+func TestSecurityTopic(t *testing.T) {
 	t.Parallel()
-	_, section, _ := strings.Cut(readme(t), "a test holds each sentence:\n")
+	_, section, _ := strings.Cut(longOf("security"), "a test holds each sentence:\n")
 	section, _, found := strings.Cut(section, "\nWhat is not promised")
-	rig.Check(t, found, "the README has no section of promises")
+	rig.Check(t, found, "the topic has no promises")
 	held := map[string]bool{}
 	for _, sentence := range sentences(section) {
 		beginning := ""
@@ -88,16 +88,16 @@ func TestReadmeSecurity(t *testing.T) {
 	}
 	there := testsAndScripts(t)
 	for beginning, tests := range promises {
-		rig.Check(t, held[beginning], "the README promises no more: %s", beginning)
+		rig.Check(t, held[beginning], "the topic promises no more: %s", beginning)
 		for _, name := range strings.Fields(tests) {
 			rig.Check(t, there[name], "%s is no test, and is to hold: %s", name, beginning)
 		}
 	}
 }
 
-// sentences are those of a list whose items begin with a heading in bold.
+// sentences are those of a text with headings.
 func sentences(list string) []string {
-	list = regexp.MustCompile(`(?m)^- \*\*.*?\*\*`).ReplaceAllString(list, "")
+	list = regexp.MustCompile(`(?m)^(Against|Between) .*:$`).ReplaceAllString(list, "")
 	list = strings.Join(strings.Fields(list), " ")
 	return regexp.MustCompile(`[^ ](?:[^.]|\.[^ ])*\.(?: |$)`).FindAllString(list, -1)
 }

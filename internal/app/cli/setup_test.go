@@ -343,8 +343,8 @@ func TestSetupKeepsHowTheChatsAreServed(t *testing.T) {
 	setUp(t, project, server, "", "--transcribe-cmd", program).want(t, fail.BadInput, "is not a program")
 }
 
-// The README shows what the setup, the check and the first lines of serve print.
-func TestReadmeShowsTheSetup(t *testing.T) {
+// The topic bot shows what the setup and the check print.
+func TestBotTopicShowsTheSetup(t *testing.T) {
 	t.Parallel()
 	_, server := newBot(t)
 	server.Know(telegram.User{ID: 3, FirstName: "Carl"})
@@ -355,12 +355,12 @@ func TestReadmeShowsTheSetup(t *testing.T) {
 	server.Say(3, "Hi, it is me")
 	r := setUp(t, project, server, lines(telegram.Token, "y", "y", "y", "y", "y", "y", "n", "3", "n"), "--systemd").want(t, 0)
 	checked := run("--root", project, "serve", "check")
-	text := readme(t)
+	text := longOf("bot")
 	for command, said := range map[string]string{"setup telegram": r.err + r.out, "check": checked.out} {
 		_, block, found := strings.Cut(text, "$ nbs-worker serve "+command+"\n")
-		block, _, _ = strings.Cut(block, "```")
+		block, _, _ = strings.Cut(block, "\n\n")
 		said = strings.NewReplacer(" --root "+project, "", "for 20s", "for 5m").Replace(said)
-		rig.Check(t, found, "the README has no %s", command)
+		rig.Check(t, found, "the topic has no %s", command)
 		for line := range strings.Lines(block) {
 			line = regexp.MustCompile(`(\]|:) [y1-4n]$`).ReplaceAllString(strings.TrimSpace(line), "$1")
 			before, after, _ := strings.Cut(line, "~") // a path

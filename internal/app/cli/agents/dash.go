@@ -35,10 +35,18 @@ your projects, under the folder of each.
 
 Details:
 
---hosts adds the agents of your hosts, under the name of each, by one connection to a host. A host
-that does not answer shows its last rows, with their age and why; it is asked again after longer
-and longer pauses, and at once by the key t. Keys act at the host, except D. Beside the name of a
-host stand the limits of your plan there, and the last events are those of its selected agent.
+--hosts adds the agents of your hosts, under the name of each, by one connection to a host. Keys act
+at the host, except D. Until all hosts have answered, the first row is selected; the first key
+that you press ends that. A key that acts at once does nothing in the second after another agent
+was selected without you.
+
+Beside the name of a host stand the limits of your plan there. Memory and processor of its agents
+are measured each 30 s while the screen has 120 columns, and the last events are those of its
+selected agent while it has 30 lines.
+
+A host that does not answer shows its last rows, with their age and why. It is asked again after
+1 s, and later after up to a minute; the key t asks at once. After a refused login only t does. One
+that is connected and gives no sign of life for 20 s is silent.
 
 From a script: nbs-worker list --json, or nbs-worker wait.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),

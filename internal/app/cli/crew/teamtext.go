@@ -24,6 +24,16 @@ count only as you have allowed them: nbs-worker allow --team. up asks on a termi
 
 Details:
 
+Then:
+
+  nbs-worker up --trust                # starts what is missing
+  nbs-worker diff                      # file and agents; 0: the same
+  nbs-worker restart --rolling @writers
+                                       # what the file says now
+  nbs-worker down                      # the records stay
+  nbs-worker changes alice --stat      # in commits or not
+  git merge nbs/alice                  # afterwards changes says so
+
 An agent may have, and the defaults too, except for what is marked with *:
   model            as spawn --model; default: Claude's choice, also if
                    NBS_MODEL is set

@@ -40,7 +40,12 @@ conversations); nbs-worker resume <handle> --fresh --brief gives the latest to
 a new conversation. They are notes of a model and may be wrong. Secrets of known forms are
 replaced before a text is sent to the observer.
 
-The observer runs in nbs-worker serve, or as nbs-worker memory work. It costs tokens.`,
+The observer runs in nbs-worker serve, or as nbs-worker memory work. It costs tokens; a limit bounds
+those of a day. No turn is observed twice or left out. The briefing is made without a model, from
+the transcript and the observations, and has no authority.
+
+For queries with sqlite3: sdk_sessions and observations have content_session_id, of the agent, and
+memory_session_id, of its observer.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held),
 		Example: `  nbs-worker memory on theologian
   nbs-worker memory search 'oak gate'`,

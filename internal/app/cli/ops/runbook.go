@@ -38,7 +38,12 @@ A fenced block is a step if its first line says so:
 
 A list before the first section declares the parameters: NAME or NAME=DEFAULT in backquotes, a
 colon, and a description. In a command, $handle is the value of the parameter handle, as one
-word. For an example: nbs-worker runbook show fixup`,
+word. For an example: nbs-worker runbook show fixup
+
+Details:
+
+The pages of nbs-worker are start (a new team), restart (a team after downtime), fixup (one agent),
+shutdown, handover (from a full agent to a fresh one) and move (to another folder or machine).`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker runbook list
   nbs-worker runbook show restart
