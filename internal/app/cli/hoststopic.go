@@ -1,7 +1,7 @@
 package cli
 
-const hostsTopic = `A host is another machine of yours with a project, reached by your own ssh without a password. Its
-agents run there, by the nbs-worker there, and go on when this machine sleeps.
+const hostsTopic = `A host is another machine of yours with a project, reached by your own ssh without a password. It
+needs Linux, tmux and Claude Code. Its agents run there, by the nbs-worker there, and go on when this machine sleeps.
 
   nbs-worker host add build1 me@build1.example.org --folder app --install
   nbs-worker host check build1           # what is missing, and what helps
@@ -20,7 +20,7 @@ Names:
                  nothing there
   here           this machine: move --to here, and in what is printed
 
-Files and folders that a command names are those of the host. A text from a pipe goes over:
+Files and folders that a command names, and --root, are those of the host. A text from a pipe goes over:
 send alice@build1 -. Your hosts are in ~/.config/nbs-worker/hosts.yaml, and of no project.
 Only a person may use hosts; an agent acts at its own machine.
 
@@ -34,7 +34,7 @@ A command that waits for a host says so after 2 s, and says when it connects aga
 connection may take two minutes, since a slow network is not a dead one; Ctrl-C ends that at once.
 attach comes back by itself when this machine wakes up; Ctrl-C ends the attempts. wait, logs
 --follow and list --watch go on where they were, for up to a day, or until they have printed 256 MiB
-that were not read.
+that were not read. What was read takes no space at the host.
 
 An agent is at one machine at a time. A move that was killed is completed by the same command:
 nbs-worker help move.

@@ -49,7 +49,7 @@ Commands in a chat:
 /file, /agents, /send and /resume are off until you say where they work: in the setup, or with
 --telegram-agents private or all (with groups). A chat gets no hidden file (.netrc), and no file
 named as keys are: *.env, *.pem, *.key, *.p12, *.pfx, *.kdbx, *.ppk, id_rsa and the like,
-credentials. An answer grows in the chat while Claude writes it, and shows which tool runs. One of more than
+credentials. An answer has the format that Claude gave it. It grows in the chat while Claude writes it, and shows which tool runs. One of more than
 five messages comes as its beginning, and whole as a file.
 
 If you say so in the setup, or with --telegram-answers USER (there: --answers), that user is told,
