@@ -24,6 +24,6 @@ triage prints the command that helps beside each. If recover is killed, run it a
   nbs-worker spawn --restart   an agent's launcher starts it again by
                                itself (help restarts)
 
-nbs-worker pause suspends all of that. nbs-worker doctor checks what it relies on. The runbooks
+nbs-worker pause suspends repairs and restarts. nbs-worker doctor checks what it relies on. The runbooks
 restart, fixup, shutdown, handover and move are pages with steps that nbs-worker can run:
 nbs-worker help runbook.`

@@ -49,7 +49,8 @@ with -, ask reads stdin; a text that begins with a dash must come from there. @<
 agent in its terminal, like send --wait-reply; with --fork it asks a copy of the agent's
 conversation.
 
-More: nbs-worker help conversation, and help rights about agents that ask.
+Claude cannot ask for permission here: a tool that needs it is refused, and a note says so
+(nbs-worker help permissions).
 
 Details:
 
@@ -69,9 +70,6 @@ A failed turn does not lose the conversation. If Claude has lost it, ask restore
 archive, or fails; with --on-lost fresh it begins a new one and says so. --json reports this as
 "continuity": resumed, new or reset.
 
-Claude cannot ask for permission here: a tool that needs it is refused, and a note says so.
---permission-mode and --allowed-tools permit more: nbs-worker help permissions.
-
 Claude gets the system prompt at every turn. A different one is refused until nbs-worker
 conversation reset. --isolated answers outside of the conversation, which does not remember it.
 Only a text typed on the command line can name files with @. Claude takes a text as words, also
@@ -79,7 +77,9 @@ one that begins with a slash; --command runs a command of .claude/commands, for 
 its first turn there.
 
 With --enrich Claude gets in addition to the text the local time, the project, the observations of
-the conversation that fit the text, and in a new session those of yesterday (nbs-worker help memory); what is missing is left out.`,
+the conversation that fit the text, and in a new session those of yesterday (nbs-worker help memory); what is missing is left out.
+
+More: nbs-worker help conversations, and help rights about agents that ask.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Held, fail.Interrupted),
 		Annotations: ui.Usual("json id permission-mode allowed-tools"),
 		Example: `  nbs-worker ask review 'Remember 42.'
