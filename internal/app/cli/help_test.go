@@ -119,7 +119,7 @@ func TestShortHelpFitsOnAScreen(t *testing.T) {
 		for _, usual := range strings.Fields(strings.Join(slices.Collect(maps.Values(cmd.Annotations)), " ")) {
 			rig.Check(t, cmd.Flags().Lookup(usual) != nil, "%s has no --%s", nameOf(cmd), usual)
 		}
-		rest := "All about it:  nbs-worker help " + nameOf(cmd) + "\n"
+		rest := "Full help:     nbs-worker help " + nameOf(cmd) + "\n"
 		if !cmd.HasParent() {
 			rest = "nbs-worker help NAME "
 		}
@@ -131,12 +131,12 @@ func TestShortHelpFitsOnAScreen(t *testing.T) {
 // The short help leaves out details and the words of exit codes, and the whole one has them.
 func TestShortHelpLeavesOutWhatIsRare(t *testing.T) {
 	t.Parallel()
-	for _, rare := range []string{"idleCompaction", "--session-id string", "held: a person is needed", "Flags of all commands:"} {
+	for _, rare := range []string{"idleCompaction", "--session-id string", "held: a person is needed", "Common flags:\n"} {
 		rig.Check(t, !strings.Contains(run("spawn", "--help").out, rare), "spawn --help has %q", rare)
 		rig.Check(t, strings.Contains(run("help", "spawn").out, rare), "help spawn does not have %q", rare)
 	}
 	short := run("spawn", "--help").out
-	for _, want := range []string{"--session-id, ", "Exit codes:    0, 1, 2, ", "Flags of all:  --host, --hosts, --root, --tmux-socket"} {
+	for _, want := range []string{"--session-id, ", "Exit codes:    0, 1, 2, ", "Common flags:  --host, --hosts, --root, --tmux-socket"} {
 		rig.Check(t, strings.Contains(short, want), "spawn --help does not have %q:\n%s", want, short)
 	}
 	for _, want := range []string{"  spawn         Start a new agent", "  --tmux-socket string ", "  restarts      Explain"} {

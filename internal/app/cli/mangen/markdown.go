@@ -54,7 +54,7 @@ func index(root *cobra.Command) string {
 	for _, group := range root.Groups() {
 		list(strings.TrimSuffix(group.Title, ":"), root.Commands(), group.ID)
 	}
-	b.WriteString("\n## Flags of all commands\n\n" + block(root.PersistentFlags().FlagUsages()))
+	b.WriteString("\n## Common flags\n\n" + block(root.PersistentFlags().FlagUsages()))
 	return b.String()
 }
 

@@ -37,9 +37,8 @@ func (f *Factory) PrintManual(cmd *cobra.Command) {
 const moreOfAll = `
 
   nbs-worker COMMAND --help   what a command does, on one screen
-  nbs-worker help NAME        all about a command or a topic
-  nbs-worker help             the commands with a line about each, and the
-                              flags that all of them have`
+  nbs-worker help NAME        the full help of a command, or a topic
+  nbs-worker help             a line about each command; the common flags`
 
 // isTopic reports whether a command is only a text.
 func isTopic(cmd *cobra.Command) bool { return !cmd.Runnable() && !cmd.HasSubCommands() }
@@ -58,7 +57,7 @@ func manual(cmd *cobra.Command) string {
 		text += section("Commands:", described(cmd.Commands(), ""))
 	}
 	text += describedByGroup(cmd) + section("Flags:", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
-	text += section("Flags of all commands:", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
+	text += section("Common flags:", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
 	if !cmd.HasParent() {
 		text += section("Help topics, as nbs-worker help TOPIC:", described(Topics(cmd), ""))
 	}
@@ -81,11 +80,11 @@ func shortHelp(cmd *cobra.Command) string {
 	if named != "" {
 		text += "\n" + listed("More flags:", named)
 	}
-	text += "\n" + listed("All about it:", "nbs-worker help "+strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
+	text += "\n" + listed("Full help:", "nbs-worker help "+strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
 	if codes != "" {
 		text += "\n" + listed("Exit codes:", numbers(codes)+" (nbs-worker help exit-codes)")
 	}
-	return text + "\n" + listed("Flags of all:", names(cmd.InheritedFlags())+" (nbs-worker help)")
+	return text + "\n" + listed("Common flags:", names(cmd.InheritedFlags())+" (nbs-worker help)")
 }
 
 // section is a titled part of a help text, or nothing.
