@@ -13,6 +13,8 @@ GOTESTSUM_VERSION = 1.13.0
 GOTESTSUM = .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 VULN_VERSION = 1.9.0
 VULN = .cache/bin/govulncheck-$(VULN_VERSION)
+SBOM_VERSION = 1.10.0
+SBOM = .cache/bin/cyclonedx-gomod-$(SBOM_VERSION)
 # The tag of the commit, or its day and name. A release from an archive sets it: make install VERSION=1.2.
 VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
 # How many tests of one package run at a time. With two packages, six keep both cores busy; more would only be slower each.
@@ -30,6 +32,8 @@ LONG = ./internal/e2e/life ./internal/e2e/send ./internal/e2e/recover ./internal
 	./internal/sim/bench ./internal/memory/observer ./internal/claude/turn
 # A life, messages, one list of two hosts, and a cut in each verb.
 FEW_OF_HOSTS = TestLifeAtAHost|TestMessagesAtAHost|TestOneNameAtTwoHosts|TestCutInTheMiddleOfEachVerb
+# What a user does first, on a release for this machine alone.
+FEW_OF_RELEASE = TestInstall.*
 # What has tests of each version: it is found by their call of eachVersion.
 VERSIONS = ./internal/e2e/... ./internal/sim/contract ./internal/claude/turn ./internal/memory/observer
 # How long make fuzz fuzzes each target.
@@ -37,7 +41,7 @@ FUZZTIME = 30s
 # How many nights make night plays.
 NIGHTS = 5
 
-.PHONY: help build programs demo demo-chat test test-hosts quick-hosts test-slurm quick-slurm test-all test-rest quick-rest few-of-long-runs few-of-oldest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man docs bootstrap install uninstall clean
+.PHONY: help build programs demo demo-chat test test-hosts quick-hosts test-slurm quick-slurm test-release quick-release release test-all test-rest quick-rest few-of-long-runs few-of-oldest rest-campaign rest-oldest quick race kills faults memory-kills truth messages requests host-cuts parachute night fuzz bench bench-readme lint vuln man docs bootstrap install uninstall clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,7 +58,7 @@ demo-chat: build ## show a conversation in a chat that outlives what is killed, 
 	bin/nbs-sim isolate -- scripts/demo-chat
 
 test: bootstrap $(GOTESTSUM) programs ## run the tests; they fetch tmux and Claude Code when missing
-	$(TEST) $(LONG) $$(go list ./... | grep -v -e /e2e/campaign -e /e2e/hosts -e /sim/hosts -e /e2e/slurm -e /sim/slurm)
+	$(TEST) $(LONG) $$(go list ./... | grep -v -e /e2e/campaign -e /e2e/hosts -e /sim/hosts -e /e2e/slurm -e /sim/slurm -e /e2e/release)
 
 test-hosts: bootstrap $(GOTESTSUM) programs ## run the tests against hosts, each with an sshd, which are simulated in namespaces; needs root
 	scripts/bootstrap hosts
@@ -64,15 +68,23 @@ test-slurm: bootstrap $(GOTESTSUM) programs ## run the tests of agents that are 
 	scripts/bootstrap slurm
 	$(TEST) ./internal/sim/slurm ./internal/e2e/slurm
 
+test-release: bootstrap $(GOTESTSUM) $(SBOM) programs ## make a release of the last commit and run its tests: packages, install script, a fresh Debian; needs root
+	scripts/bootstrap release
+	$(TEST) ./internal/e2e/release
+
 quick-hosts: bootstrap $(GOTESTSUM) programs ## run those of test-hosts that show most in a minute
 	scripts/bootstrap hosts
 	NBS_HOST_CUTS=5 $(TEST) -run '^($(FEW_OF_HOSTS))$$' ./internal/e2e/hosts
+
+quick-release: bootstrap $(GOTESTSUM) $(SBOM) programs ## run those of test-release that show most in a minute
+	scripts/bootstrap release
+	$(TEST) -run '^($(FEW_OF_RELEASE))$$' ./internal/e2e/release
 
 quick-slurm: bootstrap $(GOTESTSUM) programs ## run the one of test-slurm that shows most in half a minute
 	scripts/bootstrap slurm
 	$(TEST) -run '^TestOneJobOfAnAgentRuns$$' ./internal/e2e/slurm
 
-test-all: test test-hosts test-slurm test-rest ## run make test, and what it leaves out
+test-all: test test-hosts test-slurm test-release test-rest ## run make test, and what it leaves out
 
 test-rest: bootstrap $(GOTESTSUM) programs ## run the tests of each version on the oldest Claude Code, and a tenth of each long run
 	$(MAKE) -j 2 rest-campaign rest-oldest
@@ -183,6 +195,13 @@ vuln: $(VULN) ## look for known vulnerabilities in what is linked, where their d
 $(VULN):
 	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install golang.org/x/vuln/cmd/govulncheck@v$(VULN_VERSION)
 	mv .cache/bin/govulncheck $@
+
+release: $(SBOM) ## make a release of the last commit in build/release; scripts/release says how, and which variables it takes
+	@SBOM=$(SBOM) scripts/release
+
+$(SBOM):
+	CGO_ENABLED=0 GOBIN="$$PWD/.cache/bin" go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v$(SBOM_VERSION)
+	mv .cache/bin/cyclonedx-gomod $@
 
 man: ## generate the man pages into build/man
 	rm -rf build/man

@@ -1,0 +1,256 @@
+#!/bin/sh
+# Installs nbs-worker from a release, upgrades it, or removes it:
+#
+#   sh install.sh               into ~/.local: the program, its man pages and completions
+#   sh install.sh --uninstall   removes what it has installed
+#
+# PREFIX names another folder than ~/.local. NBS_RELEASE_URL names the address of the folder with
+# the files of the release. The sum of what is downloaded is checked. Its signature is checked
+# too, where ssh-keygen and a file with the keys that you trust are there: NBS_ALLOWED_SIGNERS, or
+# ~/.config/nbs-worker/allowed_signers, in the format of ssh-keygen -Y verify.
+#
+# A running program is replaced in one step. Agents that run go on.
+set -eu
+
+release_url='' # make release fills it in
+
+say() { printf '%s\n' "$*"; }
+
+die() { # cause, hint
+	printf 'install.sh: %s\n' "$1" >&2
+	[ -z "${2:-}" ] || printf 'hint: %s\n' "$2" >&2
+	exit 1
+}
+
+prepare() {
+	umask 022
+	: "${HOME:=}"
+	prefix=${PREFIX:-${HOME:+$HOME/.local}}
+	[ -n "$prefix" ] || die 'find the folder to install into: neither PREFIX nor HOME is set' 'PREFIX=/usr/local sh install.sh'
+	case $prefix in
+	/*) ;;
+	*) prefix=$PWD/$prefix ;;
+	esac
+	list=share/nbs-worker/installed # the files and folders that this script has made, one a line
+	temp='' staged='' program='' made=''
+	trap clean EXIT
+	trap 'exit 130' INT TERM HUP
+}
+
+# clean removes what a failed run has left, with the folders that it has made.
+clean() {
+	[ -z "$staged" ] || rm -f "$staged"
+	[ -z "$program" ] || rm -f "$program"
+	[ -z "$temp" ] || rm -rf "$temp"
+	remove_folders "$made"
+}
+
+# The longest path first: a folder goes before the one that it is in. One that is not empty stays.
+remove_folders() { # lines
+	printf '%s\n' "$1" | grep '/$' | LC_ALL=C sort -r | while IFS= read -r dir; do rmdir "$prefix/$dir" 2>/dev/null || true; done
+}
+
+# --- what is downloaded
+
+platform() { # sets os and arch
+	os=$(uname -s) arch=$(uname -m)
+	case $os in
+	Linux) os=linux ;;
+	Darwin) os=darwin ;;
+	*) die "choose a program: there is no release for $os" ;;
+	esac
+	case $arch in
+	x86_64 | amd64) arch=amd64 ;;
+	aarch64 | arm64) arch=arm64 ;;
+	*) die "choose a program: there is no release for $os on $arch" ;;
+	esac
+	if [ "$os-$arch" = darwin-amd64 ] && [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then
+		arch=arm64 # this shell is translated, the machine is not of its kind
+	fi
+}
+
+# fetch downloads one file of the release, and leaves a message when that fails.
+fetch() { # name
+	if command -v curl >/dev/null; then
+		curl -fsSL --connect-timeout 30 -o "$temp/$1" "$url/$1" 2>"$temp/error"
+	elif command -v wget >/dev/null; then
+		wget -nv -T 30 -t 2 -O "$temp/$1" "$url/$1" 2>"$temp/error"
+	else
+		die "download $url/$1: neither curl nor wget is there" 'install one of them'
+	fi
+}
+
+download() { # name
+	fetch "$1" || die "download $url/$1: $(tail -n 1 "$temp/error")" 'check the address and the network, and run it again'
+}
+
+check_sum() { # name, sum
+	if command -v sha256sum >/dev/null; then
+		is=$(sha256sum <"$temp/$1")
+	elif command -v shasum >/dev/null; then
+		is=$(shasum -a 256 <"$temp/$1")
+	else
+		die 'check the download: neither sha256sum nor shasum is there' 'install one of them'
+	fi
+	[ "${is%% *}" = "$2" ] ||
+		die "check the download: the sum of $1 is not the one in SHA256SUMS; nothing was changed" 'run it again; if it fails again, do not install it'
+}
+
+check_signature() {
+	signers=${NBS_ALLOWED_SIGNERS:-${XDG_CONFIG_HOME:-$HOME/.config}/nbs-worker/allowed_signers}
+	if [ ! -f "$signers" ]; then
+		[ -z "${NBS_ALLOWED_SIGNERS:-}" ] || die "check the signature: $signers is not there"
+		say "the signature was not checked: $signers is not there"
+		return
+	fi
+	command -v ssh-keygen >/dev/null || die 'check the signature: ssh-keygen is not there' "install it, or move $signers away"
+	download SHA256SUMS.sig
+	ssh-keygen -Y verify -f "$signers" -I nbs-worker -n nbs-worker-release -s "$temp/SHA256SUMS.sig" <"$temp/SHA256SUMS" >/dev/null 2>&1 ||
+		die "check the signature: SHA256SUMS of $url is not signed by a key of $signers" 'do not install it'
+	say 'the signature is right'
+}
+
+# get downloads the release for this machine, and unpacks it into $temp/tree.
+get() {
+	url=${NBS_RELEASE_URL:-$release_url}
+	url=${url%/}
+	[ -n "$url" ] || die 'download the release: its address is not known' 'NBS_RELEASE_URL=ADDRESS sh install.sh'
+	platform
+	temp=$(mktemp -d)
+	download SHA256SUMS
+	check_signature
+	line=$(grep -E "^[0-9a-f]{64}  nbs-worker-[0-9A-Za-z.+~-]+-$os-$arch\.tar\.gz\$" "$temp/SHA256SUMS") || line=
+	case $line in
+	'' | *'
+'*) die "choose a program: SHA256SUMS of $url does not name one for $os on $arch" ;;
+	esac
+	name=${line##* }
+	download "$name"
+	check_sum "$name" "${line%% *}"
+	mkdir "$temp/tree"
+	tar -xzf "$temp/$name" -C "$temp/tree" || die "unpack $name"
+	tree=$temp/tree/${name%.tar.gz}
+	[ -f "$tree/bin/nbs-worker" ] || die "unpack $name: the program is not in it"
+}
+
+# --- what is installed
+
+files() { (cd "$tree" && find bin share -type f | sort); }
+
+# check_writable reports before anything is changed that a folder cannot be written to.
+check_writable() { # what is done, hint, folders
+	doing=$1 hint=$2
+	shift 2
+	for at; do
+		while [ ! -e "$at" ] && [ ! -L "$at" ]; do at=$(dirname "$at"); done
+		if [ ! -d "$at" ] || [ ! -w "$at" ] || [ ! -x "$at" ]; then
+			die "$doing $prefix: you cannot write to $at; nothing was changed" "$hint"
+		fi
+	done
+}
+
+# folder makes a folder with those above it, and notes each for --uninstall.
+folder() { # path below the prefix
+	[ ! -d "$prefix/$1" ] || return 0
+	case $1 in
+	*/*) folder "${1%/*}" ;;
+	.) ;;
+	*) folder . ;;
+	esac
+	mkdir -p "$prefix/$1" || die "make the folder $prefix/$1"
+	[ "$1" = . ] || made="$made$1/
+"
+}
+
+# place copies a file beside its destination and moves it there in one step.
+place() { # file of the release
+	staged=$prefix/${1%/*}/.nbs-worker.new.$$
+	if ! cp "$tree/$1" "$staged" || ! chmod 644 "$staged" || ! mv -f "$staged" "$prefix/$1"; then
+		die "write $prefix/$1"
+	fi
+	staged=
+}
+
+# note writes the list of what --uninstall removes. It is there before what it names.
+note() { # lines
+	staged=$prefix/share/nbs-worker/.installed.$$
+	printf '%s\n' "$1" | grep . | LC_ALL=C sort -u >"$staged" || die "write $prefix/$list"
+	mv -f "$staged" "$prefix/$list"
+	staged=
+}
+
+version_of() { "$1" version 2>/dev/null | sed -n '1s/^nbs-worker \([^ ]*\).*/\1/p'; }
+
+install() {
+	check_writable 'install into' 'PREFIX=/another/folder sh install.sh' "$prefix/bin" "$prefix/share/nbs-worker" "$prefix/share/man/man1" \
+		"$prefix/share/bash-completion/completions" "$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d"
+	[ ! -d "$prefix/bin/nbs-worker" ] || die "install $prefix/bin/nbs-worker: a folder has that name"
+	get
+	was=$(version_of "$prefix/bin/nbs-worker") || was=
+	old=$(cat "$prefix/$list" 2>/dev/null) || old=
+	new=$(files)
+	for file in $new $list; do folder "${file%/*}"; done
+	folders=$made$(printf '%s\n' "$old" | grep '/$') || true
+
+	program=$prefix/bin/.nbs-worker.$$
+	if ! cp "$tree/bin/nbs-worker" "$program" || ! chmod 755 "$program"; then
+		die "write $prefix/bin/nbs-worker; nothing was changed"
+	fi
+	is=$(version_of "$program") || is=
+	[ -n "$is" ] || die 'run the new program: it does not say its version; nothing was changed' 'the folder may not allow programs: PREFIX=/another/folder sh install.sh'
+	note "$old
+$folders
+$list
+$new"
+	for file in $new; do [ "$file" = bin/nbs-worker ] || place "$file"; done
+	mv -f "$program" "$prefix/bin/nbs-worker" || die "write $prefix/bin/nbs-worker"
+	note "$folders
+$list
+$new"
+	printf '%s\n' "$old" | grep -v '/$' | while IFS= read -r file; do
+		grep -qxF "$file" "$prefix/$list" || rm -f "${prefix:?}/$file" # of the version before
+	done
+	report
+}
+
+report() {
+	say "nbs-worker $is is installed: $prefix/bin/nbs-worker${was:+ (it was $was)}"
+	say "man pages and completions: $prefix/share"
+	[ -z "$was" ] || say 'Agents that run go on. Each uses the new version from its next start.'
+	case :$PATH: in
+	*:"$prefix/bin":*)
+		found=$(command -v nbs-worker) || found=
+		[ -z "$found" ] || [ "$found" = "$prefix/bin/nbs-worker" ] || say "Your PATH finds $found before it."
+		;;
+	*) say "Put it into your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
+	esac
+	command -v tmux >/dev/null || say 'It needs tmux 3.2 or newer, which is not there.'
+	say 'Begin with: nbs-worker doctor'
+}
+
+uninstall() {
+	[ -f "$prefix/$list" ] || die "remove nbs-worker: nothing in $prefix was installed by this script" 'PREFIX=/another/folder sh install.sh --uninstall'
+	installed=$(cat "$prefix/$list")
+	printf '%s\n' "$installed" | while IFS= read -r line; do
+		case $line in */) ;; *) check_writable 'remove nbs-worker from' '' "$(dirname "$prefix/$line")" ;; esac
+	done
+	printf '%s\n' "$installed" | grep -v '/$' | grep -vxF "$list" | while IFS= read -r file; do rm -f "${prefix:?}/$file"; done
+	rm -f "${prefix:?}/$list"
+	remove_folders "$installed"
+	say "nbs-worker is removed from $prefix."
+	say 'These stay: .nbs in each project, your key and the archive in .local/state/nbs-worker of your'
+	say 'home, your hosts in .config/nbs-worker, and units that nbs-worker export has written.'
+	say 'Agents that run go on, and cannot start again. To stop them: tmux attach'
+}
+
+# All is read before anything is done: a download of this script may be cut.
+main() {
+	prepare
+	case ${1:-} in
+	'') install ;;
+	--uninstall) uninstall ;;
+	*) die "unknown argument: $1" 'sh install.sh, or sh install.sh --uninstall' ;;
+	esac
+}
+
+main "$@"
