@@ -1,0 +1,287 @@
+package release
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
+)
+
+// user is one who installs from a release, with a home of their own.
+type user struct {
+	*testing.T
+	home, prefix string
+	env          []string
+	credential   *syscall.Credential // of another user than root
+}
+
+func newUser(t *testing.T) *user {
+	t.Helper()
+	t.Parallel()
+	release(t)
+	home := rig.ShortDir(t)
+	return &user{T: t, home: home, prefix: filepath.Join(home, ".local"), env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
+}
+
+// said is what a run of the script prints.
+type said struct {
+	code        int
+	out, errors string
+}
+
+func (s said) String() string { return fmt.Sprintf("exit code %d\n%s\n%s", s.code, s.out, s.errors) }
+
+// script runs the install script of the release with arguments; those with a = are variables.
+func (u *user) script(args ...string) said {
+	u.Helper()
+	return u.run(filepath.Join(release(u.T), "install.sh"), args...)
+}
+
+func (u *user) run(script string, args ...string) said {
+	u.Helper()
+	var out, errors bytes.Buffer
+	cmd := exec.Command("/bin/sh", script)
+	cmd.Env, cmd.Dir = u.env, u.home
+	for _, arg := range args {
+		if strings.Contains(arg, "=") {
+			cmd.Env = append(cmd.Env, arg)
+		} else {
+			cmd.Args = append(cmd.Args, arg)
+		}
+	}
+	cmd.Stdout, cmd.Stderr = &out, &errors
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.credential}
+	_ = cmd.Run() // the code tells
+	return said{cmd.ProcessState.ExitCode(), out.String(), errors.String()}
+}
+
+// installs runs the script, which must succeed and say this.
+func (u *user) installs(want string, args ...string) {
+	u.Helper()
+	if s := u.script(args...); s.code != 0 || !strings.Contains(s.out, want) || s.errors != "" {
+		u.Fatalf("install.sh %q: %s\nwant: %s", args, s, want)
+	}
+}
+
+// refuses runs the script, which must say this one line, with a hint or without, and change nothing.
+func (u *user) refuses(want string, args ...string) {
+	u.Helper()
+	before := u.files()
+	s := u.script(args...)
+	line, hint, _ := strings.Cut(s.errors, "\n")
+	oneLine := hint == "" || strings.HasPrefix(hint, "hint: ") && strings.Count(hint, "\n") == 1
+	if s.code != 1 || !strings.HasPrefix(line, "install.sh: "+want) || !oneLine {
+		u.Errorf("install.sh %q: %s\nwant: %s", args, s, want)
+	}
+	rig.Same(u, "after install.sh "+strings.Join(args, " "), before, u.files())
+	left, _ := filepath.Glob(filepath.Join(u.home, "tmp", "*")) // the pattern is well formed
+	rig.Check(u, len(left) == 0, "install.sh has left %q", left)
+}
+
+// files are the names and contents below the prefix.
+func (u *user) files() map[string]string {
+	u.Helper()
+	all := map[string]string{}
+	if !e2e.Exists(u.prefix) {
+		return all
+	}
+	for _, name := range listing(u, u.prefix) {
+		text, _ := os.ReadFile(filepath.Join(u.prefix, name)) // of a folder nothing
+		all[name] = string(text)
+	}
+	return all
+}
+
+func (u *user) program() string { return filepath.Join(u.prefix, "bin", "nbs-worker") }
+
+// older makes a release 1.2.2 of the program for this machine, which has one more man page, and returns its address.
+func older(t *testing.T) string {
+	t.Helper()
+	dir, name := filepath.Join(made.root, filepath.Base(t.TempDir())+t.Name()), "nbs-worker-1.2.2-linux-"+runtime.GOARCH
+	rig.Must(t, os.Mkdir(dir, 0o755)) // it is served
+	tree := filepath.Join(dir, name)
+	rig.Must(t, os.Rename(unpacked(t, "linux", runtime.GOARCH), tree))
+	program, err := os.ReadFile(rig.WorkerWith(t, "-X nbs-worker/internal/app/cli.stamped=1.2.2"))
+	rig.Must(t, err)
+	rig.Must(t, os.WriteFile(filepath.Join(tree, "bin/nbs-worker"), program, 0o755))
+	rig.Must(t, os.WriteFile(filepath.Join(tree, "share/man/man1/nbs-worker-gone.1"), []byte("."), 0o644))
+	succeeds(t, dir, "sh", "-c", "tar -czf "+name+".tar.gz "+name+" && sha256sum *.tar.gz >SHA256SUMS")
+	return made.serve + "/" + filepath.Base(dir)
+}
+
+// altered copies what install.sh downloads into a folder of the server, has it changed there, and returns its address.
+func altered(t *testing.T, change string) string {
+	t.Helper()
+	dir := filepath.Join(made.root, strings.ReplaceAll(t.Name(), "/", "-"))
+	rig.Must(t, os.MkdirAll(dir, 0o755)) // it is served
+	succeeds(t, dir, "sh", "-c", "rm -f *; cp "+release(t)+"/*linux*.tar.gz "+release(t)+"/SHA256SUMS* . && "+change)
+	return made.serve + "/" + filepath.Base(dir)
+}
+
+// A new user installs, and uninstalls; nothing is left. The script says what was not checked, and what to do.
+func TestInstallAndUninstall(t *testing.T) {
+	u := newUser(t)
+	rig.Must(t, os.Mkdir(u.prefix, 0o755))
+	s := u.script()
+	want := "the signature was not checked: " + u.home + "/.config/nbs-worker/allowed_signers is not there\n" +
+		"nbs-worker " + version + " is installed: " + u.program() + "\n" +
+		"man pages and completions: " + u.prefix + "/share\n" +
+		"Put it into your PATH: export PATH=\"" + u.prefix + "/bin:$PATH\"\n" +
+		"Begin with: nbs-worker doctor\n"
+	rig.Same(t, "install.sh", said{0, want, ""}, s)
+	rig.Check(t, strings.HasPrefix(succeeds(t, u.home, u.program(), "version"), "nbs-worker "+version+" "), "another version is installed")
+	for _, name := range []string{
+		"share/man/man1/nbs-worker.1", "share/man/man1/nbs-worker-spawn.1", "share/bash-completion/completions/nbs-worker",
+		"share/zsh/site-functions/_nbs-worker", "share/fish/vendor_completions.d/nbs-worker.fish",
+	} {
+		rig.Check(t, e2e.Exists(filepath.Join(u.prefix, name)), "%s is not installed", name)
+	}
+	rig.Must(t, os.WriteFile(filepath.Join(u.prefix, "share/fish/mine"), nil, 0o600))
+	s = u.script("--uninstall")
+	rig.Check(t, s.code == 0 && strings.HasPrefix(s.out, "nbs-worker is removed from "+u.prefix+".\nThese stay: .nbs in each project"), "%s", s)
+	rig.Same(t, "what is left", []string{"share/", "share/fish/", "share/fish/mine"}, listing(t, u.prefix))
+	u.refuses("remove nbs-worker: nothing in "+u.prefix+" was installed by this script", "--uninstall")
+	u.refuses("unknown argument: --remove", "--remove")
+}
+
+// Where the keys that the user trusts are known, the sums must be signed by one of them.
+func TestInstallChecksTheSignature(t *testing.T) {
+	u := newUser(t)
+	signers := filepath.Join(u.home, ".config/nbs-worker/allowed_signers")
+	rig.Must(t, os.MkdirAll(filepath.Dir(signers), 0o700))
+	succeeds(t, u.home, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "another", "-f", "other")
+	key, err := os.ReadFile(filepath.Join(u.home, "other.pub"))
+	rig.Must(t, err)
+	rig.Must(t, os.WriteFile(signers, append([]byte("nbs-worker "), key...), 0o600))
+	unsigned := "check the signature: SHA256SUMS of "
+	u.refuses(unsigned + made.serve + "/" + version + " is not signed by a key of " + signers)
+	u.refuses("download "+made.serve, "NBS_RELEASE_URL="+altered(t, "rm SHA256SUMS.sig"))
+	u.refuses("check the signature: /none is not there", "NBS_ALLOWED_SIGNERS=/none")
+
+	text, err := os.ReadFile(filepath.Join(release(t), "allowed_signers"))
+	rig.Must(t, err)
+	rig.Must(t, os.WriteFile(signers, text, 0o600))
+	u.refuses(unsigned, "NBS_RELEASE_URL="+altered(t, "echo >>SHA256SUMS"))
+	u.installs("the signature is right\nnbs-worker " + version + " is installed")
+}
+
+// What goes wrong is one line, and nothing is changed: neither where nothing was nor where another version is.
+func TestInstallRefuses(t *testing.T) {
+	u := newUser(t)
+	for range 2 {
+		wrong := "NBS_RELEASE_URL=" + altered(t, "printf x >>*linux-"+runtime.GOARCH+".tar.gz")
+		u.refuses("check the download: the sum of nbs-worker-"+version+"-linux-"+runtime.GOARCH+".tar.gz is not the one in SHA256SUMS; nothing was changed", wrong)
+		u.refuses("download "+made.serve+"/none/SHA256SUMS: ", "NBS_RELEASE_URL="+made.serve+"/none/")
+		u.refuses("download http://127.0.0.1:1/SHA256SUMS: ", "NBS_RELEASE_URL=http://127.0.0.1:1")
+		u.refuses("choose a program: SHA256SUMS of ", "NBS_RELEASE_URL="+altered(t, "sed -i s/linux/plan9/ SHA256SUMS"))
+		u.refuses("download "+made.serve, "NBS_RELEASE_URL="+altered(t, "rm *.tar.gz"))
+		rig.Must(t, os.WriteFile(filepath.Join(u.home, "file"), nil, 0o600))
+		u.refuses("install into "+u.home+"/file/x: you cannot write to "+u.home+"/file; nothing was changed", "PREFIX=file/x")
+		u.refuses("download "+made.serve+"/"+version+"/SHA256SUMS: neither curl nor wget is there", "PATH="+pathOf(t))
+		// A program that does not run takes the place of none.
+		broken := "tar -xzf *linux-%[1]s.tar.gz && echo x >*/bin/nbs-worker && tar -czf *linux-%[1]s.tar.gz nbs-worker-*-%[1]s && rm -r nbs-worker-*-%[1]s && sha256sum *.tar.gz >SHA256SUMS"
+		u.refuses("run the new program: it does not say its version; nothing was changed", "NBS_RELEASE_URL="+altered(t, fmt.Sprintf(broken, runtime.GOARCH)))
+		u.installs("is installed", "NBS_RELEASE_URL="+older(t))
+	}
+	s := u.run(filepath.Join(rig.Root(t), "packaging/install.sh"))
+	rig.Same(t, "without an address", said{1, "", "install.sh: download the release: its address is not known\nhint: NBS_RELEASE_URL=ADDRESS sh install.sh\n"}, s)
+}
+
+// pathOf is a PATH with what the script needs, and with these programs.
+func pathOf(t *testing.T, more ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	needed := strings.Fields("cat chmod cp cut dirname find grep gzip head ls mkdir mktemp mv rm rmdir sed sh sha256sum sort tail tar tmux uname")
+	for _, name := range append(needed, more...) {
+		path, err := exec.LookPath(name)
+		rig.Must(t, err)
+		rig.Must(t, os.Symlink(path, filepath.Join(dir, name)))
+	}
+	return dir
+}
+
+// One of curl and wget is enough.
+func TestInstallByEither(t *testing.T) {
+	u := newUser(t)
+	for _, program := range []string{"curl", "wget"} {
+		u.installs("is installed", "PATH="+pathOf(t, program))
+		s := u.script("PATH="+pathOf(t, program), "NBS_RELEASE_URL="+made.serve+"/none")
+		rig.Check(t, s.code == 1 && strings.Contains(s.errors, "404"), "%s: %s", program, s)
+	}
+}
+
+// A user who may not write to a folder is told so before anything is downloaded.
+func TestInstallWithoutPermission(t *testing.T) {
+	rig.NeedsRoot(t)
+	u := newUser(t)
+	const nobody = 65534
+	rig.Must(t, os.Chmod(u.home, 0o755)) // another user looks into it
+	u.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	u.refuses("install into " + u.prefix + ": you cannot write to " + u.home + "; nothing was changed")
+	u.credential = nil
+	u.installs("is installed", "NBS_RELEASE_URL="+older(t))
+	u.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	u.refuses("install into " + u.prefix + ": you cannot write to " + u.prefix + "/bin; nothing was changed")
+	u.refuses("remove nbs-worker from "+u.prefix+": you cannot write to ", "--uninstall")
+}
+
+// A script that was cut by the network does nothing.
+func TestInstallScriptIsCut(t *testing.T) {
+	u := newUser(t)
+	text, err := os.ReadFile(filepath.Join(release(t), "install.sh"))
+	rig.Must(t, err)
+	whole := bytes.LastIndex(text, []byte("main"))
+	const parts = 40
+	for i := range parts {
+		cut := filepath.Join(t.TempDir(), "cut.sh")
+		rig.Must(t, os.WriteFile(cut, text[:whole*i/parts], 0o600))
+		u.run(cut)
+		rig.Check(t, !e2e.Exists(u.prefix), "%d bytes of the script have installed something", whole*i/parts)
+	}
+}
+
+// An upgrade replaces the program under a running team. Its agents go on, under the launcher of the old version, which
+// the new one speaks to; the next start is by the new one. What only the old version had is gone.
+func TestInstallOverARunningTeam(t *testing.T) {
+	u := newUser(t)
+	u.installs("nbs-worker 1.2.2 is installed", "NBS_RELEASE_URL="+older(t))
+	m := e2e.NewTeam(t, rig.StandIn(t))
+	m.Worker = u.program()
+	m.Env = append(m.Env, "PATH="+filepath.Dir(m.Worker)+":"+os.Getenv("PATH"))
+	m.OK("spawn", "alpha", "Remember 42.")
+	before := m.WaitState("alpha", "idle")
+	runs := func() string {
+		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", m.Launcher("alpha")))
+		rig.Must(t, err)
+		return exe
+	}
+
+	u.installs("nbs-worker " + version + " is installed: " + u.program() + " (it was 1.2.2)\nman pages and completions: " + u.prefix +
+		"/share\nAgents that run go on. Each uses the new version from its next start.\n")
+	rig.Check(t, !e2e.Exists(filepath.Join(u.prefix, "share/man/man1/nbs-worker-gone.1")), "a page of the old version is still there")
+	m.OK("send", "alpha", "What number?")
+	after := m.WaitState("alpha", "idle")
+	rig.Check(t, after.PID == before.PID && after.SessionID == before.SessionID, "before %+v, after %+v", before, after)
+	rig.Equal(t, runs(), u.program()+" (deleted)", "the launcher's program")
+	m.OK("doctor")
+
+	m.OK("stop", "alpha")
+	m.OK("resume", "alpha")
+	again := m.WaitState("alpha", "idle")
+	rig.Check(t, again.PID != before.PID && again.SessionID == before.SessionID, "before %+v, after %+v", before, again)
+	rig.Equal(t, runs(), u.program(), "the launcher's program")
+
+	u.installs("Agents that run go on", "--uninstall")
+	rig.Check(t, !e2e.Exists(u.prefix), "%q is left", u.files())
+	m.Worker = rig.Worker(t)
+	rig.Equal(t, m.Session("alpha").PID, again.PID, "the agent's process")
+	m.OK("dismiss", "alpha")
+}
