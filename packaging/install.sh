@@ -207,7 +207,7 @@ $new"
 	note "$folders
 $list
 $new"
-	printf '%s\n' "$old" | grep -v '/$' | while IFS= read -r file; do
+	printf '%s\n' "$old" | grep '[^/]$' | while IFS= read -r file; do
 		grep -qxF "$file" "$prefix/$list" || rm -f "${prefix:?}/$file" # of the version before
 	done
 	report
@@ -231,10 +231,10 @@ report() {
 uninstall() {
 	[ -f "$prefix/$list" ] || die "remove nbs-worker: nothing in $prefix was installed by this script" 'PREFIX=/another/folder sh install.sh --uninstall'
 	installed=$(cat "$prefix/$list")
-	printf '%s\n' "$installed" | while IFS= read -r line; do
-		case $line in */) ;; *) check_writable 'remove nbs-worker from' '' "$(dirname "$prefix/$line")" ;; esac
+	printf '%s\n' "$installed" | grep '[^/]$' | while IFS= read -r file; do
+		check_writable 'remove nbs-worker from' '' "$(dirname "$prefix/$file")"
 	done
-	printf '%s\n' "$installed" | grep -v '/$' | grep -vxF "$list" | while IFS= read -r file; do rm -f "${prefix:?}/$file"; done
+	printf '%s\n' "$installed" | grep '[^/]$' | grep -vxF "$list" | while IFS= read -r file; do rm -f "${prefix:?}/$file"; done
 	rm -f "${prefix:?}/$list"
 	remove_folders "$installed"
 	say "nbs-worker is removed from $prefix."

@@ -137,7 +137,7 @@ func TestFreshDebian(t *testing.T) {
 	for _, name := range before {
 		known[name] = true
 	}
-	stays := []string{userProject + "/.nbs", userHome + "/.local", userHome + "/.claude", "/tmp/tmux-"}
+	stays := []string{userProject + "/.nbs", userHome + "/.local", userHome + "/.claude", "/tmp/tmux-", "/tmp/claude-", "/tmp/cc-socks-"} // of tmux and Claude Code
 	for _, name := range d.files() {
 		said := known[name]
 		for _, prefix := range stays {

@@ -79,12 +79,12 @@ func TestRPM(t *testing.T) {
 	rig.Check(t, err != nil && strings.Contains(out, "tmux >= 3.2 is needed by nbs-worker-"+version), "rpm --install: %v, %s", err, out)
 
 	out, err = rpm("--install", "--nodeps", file)
-	rig.Check(t, err == nil && out == "", "rpm --install: %v, %s", err, out)
+	rig.Check(t, err == nil, "rpm --install: %v, %s", err, out)
 	rig.Check(t, strings.HasPrefix(succeeds(t, root, "usr/bin/nbs-worker", "version"), "nbs-worker "+version+" "), "another version")
 	out, err = rpm("--verify", "--nodeps", "nbs-worker")
 	rig.Check(t, err == nil && out == "", "rpm --verify: %v, %s", err, out)
 	out, err = rpm("--erase", "nbs-worker")
-	rig.Check(t, err == nil && out == "", "rpm --erase: %v, %s", err, out)
+	rig.Check(t, err == nil, "rpm --erase: %v, %s", err, out)
 	rig.Same(t, "after the removal", before, withoutDatabase(t, root))
 }
 
