@@ -33,7 +33,7 @@ LONG = ./internal/e2e/life ./internal/e2e/send ./internal/e2e/recover ./internal
 # A life, messages, one list of two hosts, and a cut in each verb.
 FEW_OF_HOSTS = TestLifeAtAHost|TestMessagesAtAHost|TestOneNameAtTwoHosts|TestCutInTheMiddleOfEachVerb
 # What a user does first, on a release for this machine alone.
-FEW_OF_RELEASE = TestInstall.*
+FEW_OF_RELEASE = TestInstall.*|TestFreshDebian
 # What has tests of each version: it is found by their call of eachVersion.
 VERSIONS = ./internal/e2e/... ./internal/sim/contract ./internal/claude/turn ./internal/memory/observer
 # How long make fuzz fuzzes each target.
@@ -76,9 +76,9 @@ quick-hosts: bootstrap $(GOTESTSUM) programs ## run those of test-hosts that sho
 	scripts/bootstrap hosts
 	NBS_HOST_CUTS=5 $(TEST) -run '^($(FEW_OF_HOSTS))$$' ./internal/e2e/hosts
 
-quick-release: bootstrap $(GOTESTSUM) $(SBOM) programs ## run those of test-release that show most in a minute
+quick-release: bootstrap $(GOTESTSUM) $(SBOM) programs ## run those of test-release that show most in some minutes
 	scripts/bootstrap release
-	$(TEST) -run '^($(FEW_OF_RELEASE))$$' ./internal/e2e/release
+	NBS_TEST_RELEASE_HERE=1 $(TEST) -run '^($(FEW_OF_RELEASE))$$' ./internal/e2e/release
 
 quick-slurm: bootstrap $(GOTESTSUM) programs ## run the one of test-slurm that shows most in half a minute
 	scripts/bootstrap slurm
@@ -126,7 +126,7 @@ quick: ## run what needs neither tmux nor claude, for the inner loop
 race: bootstrap ## run all tests under the race detector
 	scripts/bootstrap hosts
 	scripts/bootstrap slurm
-	GORACE=atexit_sleep_ms=0 NBS_FAULTS="$${NBS_FAULTS:-20}" go test ./... -count=1 -timeout 40m -race
+	GORACE=atexit_sleep_ms=0 NBS_FAULTS="$${NBS_FAULTS:-20}" go test $$(go list ./... | grep -v /e2e/release) -count=1 -timeout 40m -race
 
 memory-kills: bootstrap ## kill the memory's worker 200 times around turns of the real Claude, and as often around played ones; NBS_MEMORY_KILLS, NBS_MEMORY_SEED
 	NBS_MEMORY_KILLS="$${NBS_MEMORY_KILLS:-200}" go test ./internal/memory/observer -run '^TestKilledWorker' -count=1 -timeout 60m -v

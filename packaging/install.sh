@@ -150,15 +150,14 @@ check_writable() { # what is done, hint, folders
 }
 
 # folder makes a folder with those above it, and notes each for --uninstall.
-folder() { # path below the prefix
+folder() { # path below the prefix; '' is the prefix itself
 	[ ! -d "$prefix/$1" ] || return 0
 	case $1 in
 	*/*) folder "${1%/*}" ;;
-	.) ;;
-	*) folder . ;;
+	?*) folder '' ;;
 	esac
 	mkdir -p "$prefix/$1" || die "make the folder $prefix/$1"
-	[ "$1" = . ] || made="$made$1/
+	made="$made$1/
 "
 }
 
