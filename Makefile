@@ -16,7 +16,7 @@ VULN = .cache/bin/govulncheck-$(VULN_VERSION)
 SBOM_VERSION = 1.10.0
 SBOM = .cache/bin/cyclonedx-gomod-$(SBOM_VERSION)
 # The tag of the commit, or its day and name. A release from an archive sets it: make install VERSION=1.2.
-VERSION = $$(git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown)
+VERSION = $$({ git describe --tags --dirty 2>/dev/null || git log -1 --date=format:%Y%m%d --format=%cd-%h 2>/dev/null || echo unknown; } | sed 's/^v//')
 # How many tests of one package run at a time. With two packages, six keep both cores busy; more would only be slower each.
 AT_ONCE = 3
 # How many packages are tested at a time. Two use both cores of a small machine; a third makes each start slower.

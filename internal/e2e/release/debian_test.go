@@ -113,7 +113,7 @@ func TestFreshDebian(t *testing.T) {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	d := newDebian(t, server.URL())
-	before := d.files()
+	first := d.files()
 	config := rig.ShortDir(t)
 	rig.Config(t, config, rig.ConfigOptions{}) // one who has used Claude Code, elsewhere
 	text, err := os.ReadFile(filepath.Join(config, ".claude.json"))
@@ -134,7 +134,7 @@ func TestFreshDebian(t *testing.T) {
 	d.ada("nbs-worker dismiss alice")
 	d.root("dpkg --purge nbs-worker")
 	known := map[string]bool{}
-	for _, name := range before {
+	for _, name := range first {
 		known[name] = true
 	}
 	stays := []string{userProject + "/.nbs", userHome + "/.local", userHome + "/.claude", "/tmp/tmux-", "/tmp/claude-", "/tmp/cc-socks-"} // of tmux and Claude Code
@@ -155,9 +155,9 @@ func TestFreshDebian(t *testing.T) {
 func TestDebNeedsTmux(t *testing.T) {
 	d := newDebian(t, "")
 	d.root("dpkg --purge tmux")
-	before := d.files()
+	first := d.files()
 	out, err := d.enter("dpkg", "-i", "/release/nbs-worker_"+version+"_"+runtime.GOARCH+".deb").CombinedOutput()
 	rig.Check(t, err != nil && strings.Contains(string(out), "nbs-worker depends on tmux (>= 3.2)"), "dpkg -i: %v, %s", err, out)
 	d.root("dpkg --purge nbs-worker")
-	rig.Same(t, "after the removal", before, d.files())
+	rig.Same(t, "after the removal", first, d.files())
 }

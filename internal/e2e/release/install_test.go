@@ -75,14 +75,14 @@ func (u *user) installs(want string, args ...string) {
 // refuses runs the script, which must say this one line, with a hint or without, and change nothing.
 func (u *user) refuses(want string, args ...string) {
 	u.Helper()
-	before := u.files()
+	first := u.files()
 	s := u.script(args...)
 	line, hint, _ := strings.Cut(s.errors, "\n")
 	oneLine := hint == "" || strings.HasPrefix(hint, "hint: ") && strings.Count(hint, "\n") == 1
 	if s.code != 1 || !strings.HasPrefix(line, "install.sh: "+want) || !oneLine {
 		u.Errorf("install.sh %q: %s\nwant: %s", args, s, want)
 	}
-	rig.Same(u, "after install.sh "+strings.Join(args, " "), before, u.files())
+	rig.Same(u, "after install.sh "+strings.Join(args, " "), first, u.files())
 	left, _ := filepath.Glob(filepath.Join(u.home, "tmp", "*")) // the pattern is well formed
 	rig.Check(u, len(left) == 0, "install.sh has left %q", left)
 }
@@ -103,16 +103,24 @@ func (u *user) files() map[string]string {
 
 func (u *user) program() string { return filepath.Join(u.prefix, "bin", "nbs-worker") }
 
-// older makes a release 1.2.2 of the program for this machine, which has one more man page, and returns its address.
+// older makes a release of the version before, with a program for this machine that says it is that. It has one more man
+// page. It returns the address of the release.
 func older(t *testing.T) string {
 	t.Helper()
-	dir, name := filepath.Join(made.root, filepath.Base(t.TempDir())+t.Name()), "nbs-worker-1.2.2-linux-"+runtime.GOARCH
+	return releaseOf(t, before, rig.WorkerWith(t, "-X nbs-worker/internal/app/cli.stamped="+before))
+}
+
+// releaseOf makes a release with another program.
+func releaseOf(t *testing.T, number, program string) string {
+	t.Helper()
+	dir, name := filepath.Join(made.root, strings.ReplaceAll(t.Name(), "/", "-")+"-"+number), "nbs-worker-"+number+"-linux-"+runtime.GOARCH
+	rig.Must(t, os.RemoveAll(dir))
 	rig.Must(t, os.Mkdir(dir, 0o755)) // it is served
 	tree := filepath.Join(dir, name)
 	rig.Must(t, os.Rename(unpacked(t, "linux", runtime.GOARCH), tree))
-	program, err := os.ReadFile(rig.WorkerWith(t, "-X nbs-worker/internal/app/cli.stamped=1.2.2"))
+	text, err := os.ReadFile(program)
 	rig.Must(t, err)
-	rig.Must(t, os.WriteFile(filepath.Join(tree, "bin/nbs-worker"), program, 0o755))
+	rig.Must(t, os.WriteFile(filepath.Join(tree, "bin/nbs-worker"), text, 0o755))
 	rig.Must(t, os.WriteFile(filepath.Join(tree, "share/man/man1/nbs-worker-gone.1"), []byte("."), 0o644))
 	succeeds(t, dir, "sh", "-c", "tar -czf "+name+".tar.gz "+name+" && sha256sum *.tar.gz >SHA256SUMS")
 	return made.serve + "/" + filepath.Base(dir)
@@ -248,42 +256,4 @@ func TestInstallScriptIsCut(t *testing.T) {
 		u.run(cut)
 		rig.Check(t, !e2e.Exists(u.prefix), "%d bytes of the script have installed something", whole*i/parts)
 	}
-}
-
-// An upgrade replaces the program under a running team. Its agents go on, under the launcher of the old version, which
-// the new one speaks to; the next start is by the new one. What only the old version had is gone.
-func TestInstallOverARunningTeam(t *testing.T) {
-	u := newUser(t)
-	u.installs("nbs-worker 1.2.2 is installed", "NBS_RELEASE_URL="+older(t))
-	m := e2e.NewTeam(t, rig.StandIn(t))
-	m.Worker = u.program()
-	m.Env = append(m.Env, "PATH="+filepath.Dir(m.Worker)+":"+os.Getenv("PATH"))
-	m.OK("spawn", "alpha", "Remember 42.")
-	before := m.WaitState("alpha", "idle")
-	runs := func() string {
-		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", m.Launcher("alpha")))
-		rig.Must(t, err)
-		return exe
-	}
-
-	u.installs("nbs-worker " + version + " is installed: " + u.program() + " (it was 1.2.2)\nman pages and completions: " + u.prefix +
-		"/share\nAgents that run go on. Each uses the new version from its next start.\n")
-	rig.Check(t, !e2e.Exists(filepath.Join(u.prefix, "share/man/man1/nbs-worker-gone.1")), "a page of the old version is still there")
-	m.OK("send", "alpha", "What number?")
-	after := m.WaitState("alpha", "idle")
-	rig.Check(t, after.PID == before.PID && after.SessionID == before.SessionID, "before %+v, after %+v", before, after)
-	rig.Equal(t, runs(), u.program()+" (deleted)", "the launcher's program")
-	m.OK("doctor")
-
-	m.OK("stop", "alpha")
-	m.OK("resume", "alpha")
-	again := m.WaitState("alpha", "idle")
-	rig.Check(t, again.PID != before.PID && again.SessionID == before.SessionID, "before %+v, after %+v", before, again)
-	rig.Equal(t, runs(), u.program(), "the launcher's program")
-
-	u.installs("Agents that run go on", "--uninstall")
-	rig.Check(t, !e2e.Exists(u.prefix), "%q is left", u.files())
-	m.Worker = rig.Worker(t)
-	rig.Equal(t, m.Session("alpha").PID, again.PID, "the agent's process")
-	m.OK("dismiss", "alpha")
 }

@@ -73,7 +73,7 @@ func TestRPM(t *testing.T) {
 	}
 	out, err := rpm("--initdb")
 	rig.Check(t, err == nil, "rpm --initdb: %v, %s", err, out)
-	before := withoutDatabase(t, root)
+	first := withoutDatabase(t, root)
 	file := filepath.Join(release(t), "nbs-worker-"+version+"-1."+machines[runtime.GOARCH]+".rpm")
 	out, err = rpm("--install", file)
 	rig.Check(t, err != nil && strings.Contains(out, "tmux >= 3.2 is needed by nbs-worker-"+version), "rpm --install: %v, %s", err, out)
@@ -85,7 +85,7 @@ func TestRPM(t *testing.T) {
 	rig.Check(t, err == nil && out == "", "rpm --verify: %v, %s", err, out)
 	out, err = rpm("--erase", "nbs-worker")
 	rig.Check(t, err == nil, "rpm --erase: %v, %s", err, out)
-	rig.Same(t, "after the removal", before, withoutDatabase(t, root))
+	rig.Same(t, "after the removal", first, withoutDatabase(t, root))
 }
 
 func withoutDatabase(t *testing.T, root string) (rest []string) {

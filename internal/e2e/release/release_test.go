@@ -28,8 +28,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// version is the release's; its tag has a v before it.
-const version = "1.2.3"
+// version is the release's; its tag has a v before it. No true release has it, nor the one before it.
+const (
+	version = "999.1.2"
+	before  = "999.1.1"
+)
 
 // made is the release that all tests share.
 var made struct {
