@@ -74,7 +74,9 @@ fetch() { # name
 	if command -v curl >/dev/null; then
 		curl -fsSL --connect-timeout 30 -o "$temp/$1" "$url/$1" 2>"$temp/error"
 	elif command -v wget >/dev/null; then
-		wget -nv -T 30 -t 2 -O "$temp/$1" "$url/$1" 2>"$temp/error"
+		set -- -T 30 -O "$temp/$1" "$url/$1"
+		wget --version >/dev/null 2>&1 && set -- -nv -t 2 "$@" # busybox says less by itself
+		wget "$@" 2>"$temp/error"
 	else
 		die "download $url/$1: neither curl nor wget is there" 'install one of them'
 	fi
@@ -239,7 +241,7 @@ uninstall() {
 	say "nbs-worker is removed from $prefix."
 	say 'These stay: .nbs in each project, your key and the archive in .local/state/nbs-worker of your'
 	say 'home, your hosts in .config/nbs-worker, and units that nbs-worker export has written.'
-	say 'Agents that run go on, and cannot start again. To stop them: tmux attach'
+	say 'Agents that run go on, and cannot start again without it.'
 }
 
 # All is read before anything is done: a download of this script may be cut.

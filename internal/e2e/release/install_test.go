@@ -20,6 +20,7 @@ import (
 type user struct {
 	*testing.T
 	home, prefix string
+	shell        string // that runs the script
 	env          []string
 	credential   *syscall.Credential // of another user than root
 }
@@ -29,7 +30,7 @@ func newUser(t *testing.T) *user {
 	t.Parallel()
 	release(t)
 	home := rig.ShortDir(t)
-	return &user{T: t, home: home, prefix: filepath.Join(home, ".local"), env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
+	return &user{T: t, home: home, prefix: filepath.Join(home, ".local"), shell: "/bin/sh", env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
 }
 
 // said is what a run of the script prints.
@@ -49,7 +50,7 @@ func (u *user) script(args ...string) said {
 func (u *user) run(script string, args ...string) said {
 	u.Helper()
 	var out, errors bytes.Buffer
-	cmd := exec.Command("/bin/sh", script)
+	cmd := exec.Command(u.shell, script)
 	cmd.Env, cmd.Dir = u.env, u.home
 	for _, arg := range args {
 		if strings.Contains(arg, "=") {
@@ -226,6 +227,21 @@ func TestInstallByEither(t *testing.T) {
 		s := u.script("PATH="+pathOf(t, program), "NBS_RELEASE_URL="+made.serve+"/none")
 		rig.Check(t, s.code == 1 && strings.Contains(s.errors, "404"), "%s: %s", program, s)
 	}
+}
+
+// A small system has busybox in the place of all programs, its shell too.
+func TestInstallWithBusybox(t *testing.T) {
+	rig.Needs(t, "busybox")
+	u := newUser(t)
+	bin := t.TempDir()
+	succeeds(t, bin, "busybox", "--install", "-s", bin)
+	u.shell = filepath.Join(bin, "sh")
+	u.installs("is installed", "PATH="+bin, "NBS_RELEASE_URL="+older(t))
+	u.refuses("download "+made.serve+"/none/SHA256SUMS: wget: server returned error: HTTP/1.1 404", "PATH="+bin, "NBS_RELEASE_URL="+made.serve+"/none")
+	u.refuses("check the download: ", "PATH="+bin, "NBS_RELEASE_URL="+altered(t, "printf x >>nbs-worker-"+version+"-linux-"+runtime.GOARCH+".tar.gz"))
+	u.installs("(it was "+before+")", "PATH="+bin)
+	u.installs("is removed", "PATH="+bin, "--uninstall")
+	rig.Check(t, !e2e.Exists(u.prefix), "%q is left", u.files())
 }
 
 // A user who may not write to a folder is told so before anything is downloaded.
