@@ -1,0 +1,166 @@
+package skill
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/smallfile"
+	"nbs-worker/internal/platform/wholefile"
+)
+
+// Place is where a skill is installed.
+type Place struct {
+	base   string // the folder that holds it, which may be reached by a link
+	page   string // its page, below base
+	option string // of the verb, by which a user names the place
+	plugin bool
+}
+
+// InProject is the place for the agents of a project.
+func InProject(root string) Place {
+	return Place{base: root, page: ".claude/skills/" + Name + "/SKILL.md"}
+}
+
+// OfUser is the place for all of a user's agents: the folder of Claude's configuration.
+func OfUser(config string) Place {
+	return Place{base: config, page: "skills/" + Name + "/SKILL.md", option: " --user"}
+}
+
+// AsPlugin is the folder of a plugin of Claude Code.
+func AsPlugin(folder string) Place {
+	return Place{base: folder, page: "skills/" + Name + "/SKILL.md", option: " --plugin " + human.ShellWord(folder), plugin: true}
+}
+
+// Page returns the path of the page.
+func (p Place) Page() string { return filepath.Join(p.base, p.page) }
+
+// Option returns the option of the verb that names the place, after a space; "" for the project.
+func (p Place) Option() string { return p.option }
+
+// file is one file of an installed skill.
+type file struct {
+	name  string // below the base
+	text  []byte // as it is to be
+	isOur func(text []byte) bool
+}
+
+func (p Place) files(page Page) []file {
+	files := []file{{p.page, page.Text(), isPage}}
+	if p.plugin {
+		files = append(files,
+			file{".claude-plugin/plugin.json", indented(manifestOf(page.Version)), isManifest},
+			file{".claude-plugin/marketplace.json", indented(ourMarket()), isMarket})
+	}
+	return files
+}
+
+// Install writes the skill. It reports whether anything was changed. Errors: Conflict for a file that nbs-worker did not
+// write, or that was changed, unless forced; BadInput for a link or a folder in the way. Then nothing is written.
+func (p Place) Install(page Page, force bool) (changed bool, err error) {
+	var due []file
+	for _, f := range p.files(page) {
+		text, err := p.read(f.name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			due = append(due, f)
+		case err != nil:
+			return false, err
+		case !f.isOur(text) && !force:
+			return false, p.foreign(f, "replace", "install")
+		case !bytes.Equal(text, f.text):
+			due = append(due, f)
+		}
+	}
+	for _, f := range due {
+		if err := wholefile.Put(filepath.Join(p.base, f.name), bytes.NewReader(f.text)); err != nil {
+			return changed, err
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+// Remove removes the files of the skill, and the folders that are then empty. It returns the paths of the files. Errors:
+// NotFound if there is none; those of Install.
+func (p Place) Remove(force bool) (removed []string, err error) {
+	var due []file
+	for _, f := range p.files(Page{}) {
+		text, err := p.read(f.name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case !f.isOur(text) && !force:
+			return nil, p.foreign(f, "remove", "remove")
+		default:
+			due = append(due, f)
+		}
+	}
+	if len(due) == 0 {
+		return nil, fail.Errorf(fail.NotFound, "there is no skill in %s", human.Quote(filepath.Dir(p.Page()))).
+			Hint("to install it: nbs-worker skill install%s", p.option)
+	}
+	for _, f := range due {
+		if err := os.Remove(filepath.Join(p.base, f.name)); err != nil {
+			return removed, err
+		}
+		removed = append(removed, filepath.Join(p.base, f.name))
+		for dir := filepath.Dir(f.name); dir != "."; dir = filepath.Dir(dir) {
+			if os.Remove(filepath.Join(p.base, dir)) != nil { // something else is in it
+				break
+			}
+		}
+	}
+	return removed, nil
+}
+
+// Version returns the version of the program that wrote the installed page; "" if there is none by nbs-worker.
+func (p Place) Version() string {
+	text, err := p.read(p.page)
+	if err != nil {
+		return ""
+	}
+	return versionOf(text)
+}
+
+func (p Place) foreign(f file, what, verb string) error {
+	path := filepath.Join(p.base, f.name)
+	e := fail.Errorf(fail.Conflict, "%s was changed, or another program wrote it; nbs-worker did not %s it", human.Quote(path), what)
+	if f.name == p.page {
+		e = e.Hint("to see the difference: nbs-worker skill show | diff %s -", human.ShellWord(path))
+	}
+	return e.Hint("to %s it in spite of that: nbs-worker skill %s%s --force", what, verb, p.option)
+}
+
+// read reads a file below the base. It follows no link there. Errors: [fs.ErrNotExist]; BadInput for what is no regular
+// file in folders.
+func (p Place) read(name string) ([]byte, error) {
+	const limit = 1 << 20
+	path := p.base
+	for part := range strings.SplitSeq(filepath.Dir(name), "/") {
+		path = filepath.Join(path, part)
+		if info, err := os.Lstat(path); err != nil {
+			return nil, err
+		} else if !info.IsDir() {
+			return nil, p.inTheWay(path, "a folder")
+		}
+	}
+	path = filepath.Join(p.base, name)
+	if info, err := os.Lstat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, p.inTheWay(path, "a regular file")
+	}
+	return smallfile.Read(path, limit)
+}
+
+func (p Place) inTheWay(path, want string) error {
+	return fail.Errorf(fail.BadInput, "%s is not %s; nbs-worker follows no link there", human.Quote(path), want).
+		Hint("to see it: ls -ld %s", human.ShellWord(path))
+}
