@@ -12,6 +12,7 @@ import (
 var powers = map[string]caller.Rule{
 	"version":                       {Right: caller.Anyone, What: "print versions"},
 	"schema":                        {Right: caller.Anyone, What: "print the shapes of the JSON"},
+	"skill show":                    {Right: caller.Anyone, What: "print the skill for agents"},
 	"list":                          {Right: caller.Anyone, What: "show the states of the agents"},
 	"status-line":                   {Right: caller.Anyone, What: "show which agents need a person"},
 	"wait":                          {Right: caller.Anyone, What: "wait for a state of agents"},
@@ -94,6 +95,8 @@ var powers = map[string]caller.Rule{
 	"move":                 {Right: caller.Person, What: "move an agent"},
 	"host result":          {Right: caller.Person, What: "use other machines"},
 	"allow":                {Right: caller.Person, What: "allow"},
+	"skill install":        {Right: caller.Person, What: "install a skill"},
+	"skill remove":         {Right: caller.Person, What: "remove a skill"},
 	"team init":            {Right: caller.Person, What: "write the team file"},
 	"team schema":          {Right: caller.Anyone, What: "print the schema of the team file"},
 	"up":                   {Right: caller.Person, What: "start a team"},

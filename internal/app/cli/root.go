@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"nbs-worker/internal/app/cli/memory"
 	"nbs-worker/internal/app/cli/messages"
 	"nbs-worker/internal/app/cli/ops"
+	"nbs-worker/internal/app/cli/skills"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
 )
@@ -34,7 +36,7 @@ func groups() []group {
 		{"Conversations:", chat.Commands},
 		{"Memory:", memory.Commands},
 		{"Hosts:", hosts.Commands},
-		{plumbing, []ui.Command{{Name: "version", Make: newVersionCmd}, {Name: "schema", Make: newSchemaCmd}}},
+		{plumbing, append(slices.Clone(skills.Commands), ui.Command{Name: "version", Make: newVersionCmd}, ui.Command{Name: "schema", Make: newSchemaCmd})},
 	}
 }
 

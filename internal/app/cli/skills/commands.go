@@ -1,0 +1,195 @@
+// Package skills has the verb that installs a skill for agents: a page of Claude Code's by which an agent uses this
+// program. The page takes from the commands what it says of them.
+package skills
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/claude"
+	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/skill"
+)
+
+// Commands are the commands for the skill.
+var Commands = []ui.Command{{Name: "skill", Make: newSkillCmd, Plumbing: true}}
+
+func newSkillCmd(f *ui.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "skill",
+		Short: "Teach agents to use nbs-worker, by a skill of Claude Code's",
+		Long: ui.WithCodes(`The skill is one page for agents: how to start colleagues, talk with them, wait for them, answer
+them and bring them back. Claude reads its description at each start, and the page when a task
+needs it. An agent that runs sees a new skill at its next start.
+
+A page that was changed, or that nbs-worker did not write, is neither replaced nor removed without
+--force. After an upgrade, nbs-worker doctor says if an installed page is of another version.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held),
+		Example: `  nbs-worker skill show
+  nbs-worker skill install`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return fail.Errorf(fail.BadInput, "unknown command skill %s", human.Quote(args[0])).Hint("nbs-worker skill --help")
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newShowCmd(f), newInstallCmd(f), newRemoveCmd(f))
+	return cmd
+}
+
+func newShowCmd(f *ui.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show",
+		Short:   "Print the page",
+		Long:    ui.WithCodes("Prints the page as skill install writes it. It needs no project.", fail.Failed, fail.BadInput),
+		Example: `  nbs-worker skill show`,
+		Args:    ui.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			page, err := newPage(f)
+			if err == nil {
+				_, err = f.Streams.Out.Write(page.Text())
+			}
+			return ui.Failed(err, "skill show")
+		},
+	}
+}
+
+// where is for whom a skill is installed.
+type where struct {
+	user, project, force bool
+	plugin               string
+}
+
+func (w *where) bind(cmd *cobra.Command, force string) {
+	flags := cmd.Flags()
+	flags.BoolVar(&w.project, "project", false, "for the agents of this project (the default)")
+	flags.BoolVar(&w.user, "user", false, "for all your agents, and all your claudes")
+	flags.StringVar(&w.plugin, "plugin", "", "as a plugin of Claude Code, in this folder")
+	flags.BoolVar(&w.force, "force", false, force)
+	cmd.MarkFlagsMutuallyExclusive("project", "user", "plugin")
+	_ = cmd.MarkFlagDirname("plugin")
+}
+
+// place returns where the skill is or is to be.
+func (w *where) place(f *ui.Factory) (skill.Place, error) {
+	root, err := f.Founding()
+	switch {
+	case err != nil:
+		return skill.Place{}, err
+	case w.plugin != "":
+		folder, err := filepath.Abs(w.plugin)
+		return skill.AsPlugin(folder), err
+	case !w.user:
+		return skill.InProject(root), nil
+	}
+	config, err := claude.ConfigUsedBy(".", os.Getenv)
+	if err != nil {
+		return skill.Place{}, err
+	}
+	return skill.OfUser(filepath.Dir(config.SettingsFile())), nil
+}
+
+func newInstallCmd(f *ui.Factory) *cobra.Command {
+	w := &where{}
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Write the skill where Claude looks for skills",
+		Long: ui.WithCodes(`Writes the page into .claude/skills/nbs-worker of the project, or with --user of the folder of
+Claude's configuration (CLAUDE_CONFIG_DIR, otherwise ~/.claude). An agent in a worktree sees the
+skill of the project only if git has it in the branch, and always that of --user.
+
+--plugin DIR writes a plugin that others can install too, with .claude-plugin/plugin.json and
+marketplace.json. In Claude: /plugin marketplace add DIR, then /plugin install
+nbs-worker@nbs-worker. For one start: claude --plugin-dir DIR.
+
+The command can be repeated; after an upgrade it renews the page. Only a person may install.`,
+			fail.Failed, fail.BadInput, fail.Conflict, fail.Held),
+		Example: `  nbs-worker skill install
+  nbs-worker skill install --user
+  nbs-worker skill install --plugin ~/src/nbs-worker-plugin`,
+		Args: ui.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return ui.Failed(runInstall(f, w), "skill install") },
+	}
+	w.bind(cmd, "replace a page that was changed, or that another program wrote")
+	return cmd
+}
+
+func runInstall(f *ui.Factory, w *where) error {
+	if err := f.CheckPerson("install a skill"); err != nil {
+		return err
+	}
+	place, err := w.place(f)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(f)
+	if err != nil {
+		return err
+	}
+	was := place.Version()
+	changed, err := place.Install(page, w.force)
+	if err != nil {
+		return err
+	}
+	words := "written"
+	switch {
+	case !changed:
+		words = "nothing to do, it is of this version"
+	case was != "":
+		words = "renewed; it was of nbs-worker " + was
+	}
+	if w.plugin != "" && changed {
+		f.Hint("in Claude: /plugin marketplace add %s", human.ShellWord(filepath.Dir(filepath.Dir(filepath.Dir(place.Page())))))
+		f.Hint("then, in Claude: /plugin install %[1]s@%[1]s", skill.Name)
+	}
+	return say(f, place.Page(), words)
+}
+
+func newRemoveCmd(f *ui.Factory) *cobra.Command {
+	w := &where{}
+	cmd := &cobra.Command{
+		Use:   "remove",
+		Short: "Remove the skill",
+		Long: ui.WithCodes(`Removes what skill install has written there, and the folders that are then empty.`,
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held),
+		Example: `  nbs-worker skill remove
+  nbs-worker skill remove --user`,
+		Args: ui.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return ui.Failed(runRemove(f, w), "skill remove") },
+	}
+	w.bind(cmd, "remove a page that was changed, or that another program wrote")
+	return cmd
+}
+
+func runRemove(f *ui.Factory, w *where) error {
+	if err := f.CheckPerson("remove a skill"); err != nil {
+		return err
+	}
+	place, err := w.place(f)
+	if err != nil {
+		return err
+	}
+	removed, err := place.Remove(w.force)
+	for _, path := range removed {
+		err = cmp.Or(err, say(f, path, "removed"))
+	}
+	return err
+}
+
+// say prints a path for a script, and for a person also what happened to it.
+func say(f *ui.Factory, path, words string) error {
+	path = human.Legible(path)
+	if f.Streams.OutTTY {
+		path += ": " + words
+	}
+	_, err := fmt.Fprintln(f.Streams.Out, path)
+	return err
+}

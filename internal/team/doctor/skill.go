@@ -1,0 +1,28 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/skill"
+)
+
+// skill looks at the skills that nbs-worker has installed for the project and for the caller.
+func (d *examination) skill(context.Context) (all findings) {
+	places := []skill.Place{skill.InProject(d.project.Store.Project())}
+	if config, err := d.callersConfig(); err == nil {
+		places = append(places, skill.OfUser(filepath.Dir(config.SettingsFile())))
+	}
+	_, ours, _ := strings.Cut(d.Version, " ") // behind the name
+	ours, _, _ = strings.Cut(ours, " ")       // before the version of Go
+	for _, place := range places {
+		if version := place.Version(); version != "" && ours != "" && version != ours {
+			all.add(Note, fmt.Sprintf("the skill in %s is of nbs-worker %s, and this is %s", human.Quote(filepath.Dir(place.Page())), human.Legible(version), ours),
+				"agents learn from it what the other version does", "nbs-worker skill install"+place.Option())
+		}
+	}
+	return all
+}
