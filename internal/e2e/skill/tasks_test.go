@@ -158,6 +158,13 @@ func TestAnAgentDoesTheTasksOfThePage(t *testing.T) {
 		done[c.task] = true
 	}
 	m.Check(len(done) == 10, "tasks: %v", done)
+	for _, line := range []string{ // what the page says beside its commands
+		"nbs-worker spawn second 'Read.' --model sonnet --restart on-failure --permission-mode plan --dry-run",
+		"nbs-worker wait --all --any --for idle --timeout 90s", "nbs-worker recover --all",
+	} {
+		got := m.bash("lead", line)
+		m.Check(!got.failed, "%s: %+v", line, got)
+	}
 	got := m.bash("lead", "nbs-worker skill install")
 	m.Check(strings.Contains(got.text, "Exit code 8") && strings.Contains(got.text, "only a person may install a skill"), "%+v", got)
 }

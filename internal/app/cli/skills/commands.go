@@ -103,8 +103,8 @@ func newInstallCmd(f *ui.Factory) *cobra.Command {
 		Use:   "install",
 		Short: "Write the skill where Claude looks for skills",
 		Long: ui.WithCodes(`Writes the page into .claude/skills/nbs-worker of the project, or with --user of the folder of
-Claude's configuration (CLAUDE_CONFIG_DIR, otherwise ~/.claude). An agent in a worktree sees the
-skill of the project only if git has it in the branch, and always that of --user.
+Claude's configuration (CLAUDE_CONFIG_DIR, otherwise ~/.claude). An agent in a git worktree sees the
+skill of --user. It sees that of the project if its branch has it, or with a Claude as new as 2.1.332.
 
 --plugin DIR writes a plugin that others can install too, with .claude-plugin/plugin.json and
 marketplace.json. In Claude: /plugin marketplace add DIR, then /plugin install
