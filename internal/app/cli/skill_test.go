@@ -113,6 +113,7 @@ func TestSkillIsInstalled(t *testing.T) {
 	run("skill", "renew").want(t, fail.BadInput, "hint: nbs-worker skill --help")
 }
 
+// doctor names a page of another version, and one that was changed.
 func TestDoctorNamesAnOldSkill(t *testing.T) {
 	project, config := newProject(t), t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", config)
@@ -133,4 +134,12 @@ func TestDoctorNamesAnOldSkill(t *testing.T) {
 		run("--root", project, "skill", "install", option).want(t, 0)
 	}
 	rig.Check(t, !strings.Contains(run("--root", project, "doctor").out, "the skill in"), "doctor names a skill that was renewed")
+	page := filepath.Join(config, "skills/nbs-worker/SKILL.md")
+	text, err := os.ReadFile(page)
+	rig.Must(t, err)
+	rig.Must(t, os.WriteFile(page, append(text, "More.\n"...), 0o600))
+	r = run("--root", project, "doctor")
+	for _, want := range []string{"was changed since nbs-worker wrote it", "skill show | diff '" + page + "' -", "skill install --user --force\n"} {
+		rig.Check(t, strings.Contains(r.out, want), "doctor does not say %q:\n%s", want, r.out)
+	}
 }

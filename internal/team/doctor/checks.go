@@ -32,7 +32,7 @@ var checks = []check{
 	{id: "claude.found", run: (*examination).claudeFound},
 	{id: "claude.version", run: (*examination).claudeVersion},
 	{id: "claude.root", holds: "claude starts agents that bypass permissions", run: (*examination).rootWithoutSandbox},
-	{id: "claude.skill", holds: "installed skills are of this version", run: (*examination).skill},
+	{id: "claude.skill", holds: "installed skills are of this version, and unchanged", run: (*examination).skill},
 	{id: "claude.probe", run: (*examination).probe},
 
 	{id: "start.login", holds: "claude has an account or a key", run: (*examination).login},

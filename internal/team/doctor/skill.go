@@ -19,8 +19,16 @@ func (d *examination) skill(context.Context) (all findings) {
 	_, ours, _ := strings.Cut(d.Version, " ") // behind the name
 	ours, _, _ = strings.Cut(ours, " ")       // before the version of Go
 	for _, place := range places {
-		if version := place.Version(); version != "" && ours != "" && version != ours {
-			all.add(Note, fmt.Sprintf("the skill in %s is of nbs-worker %s, and this is %s", human.Quote(filepath.Dir(place.Page())), human.Legible(version), ours),
+		version, changed := place.Installed()
+		where := human.Quote(filepath.Dir(place.Page()))
+		switch {
+		case version == "":
+		case changed:
+			all.add(Note, "the skill in "+where+" was changed since nbs-worker wrote it", "agents do what is written in it",
+				"to see the difference: nbs-worker skill show | diff "+human.ShellWord(place.Page())+" -",
+				"to write it again: nbs-worker skill install"+place.Option()+" --force")
+		case ours != "" && version != ours:
+			all.add(Note, fmt.Sprintf("the skill in %s is of nbs-worker %s, and this is %s", where, human.Legible(version), ours),
 				"agents learn from it what the other version does", "nbs-worker skill install"+place.Option())
 		}
 	}

@@ -120,13 +120,14 @@ func (p Place) Remove(force bool) (removed []string, err error) {
 	return removed, nil
 }
 
-// Version returns the version of the program that wrote the installed page; "" if there is none by nbs-worker.
-func (p Place) Version() string {
+// Installed returns the version of the program that wrote the installed page, "" if there is none by nbs-worker, and
+// whether the page was changed since.
+func (p Place) Installed() (version string, changed bool) {
 	text, err := p.read(p.page)
 	if err != nil {
-		return ""
+		return "", false
 	}
-	return versionOf(text)
+	return versionOf(text), !isPage(text)
 }
 
 func (p Place) foreign(f file, what, verb string) error {

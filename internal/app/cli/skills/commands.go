@@ -134,7 +134,7 @@ func runInstall(f *ui.Factory, w *where) error {
 	if err != nil {
 		return err
 	}
-	was := place.Version()
+	was, _ := place.Installed()
 	changed, err := place.Install(page, w.force)
 	if err != nil {
 		return err
