@@ -24,13 +24,10 @@ func newSkillCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skill",
 		Short: "Teach agents to use nbs-worker, by a skill of Claude Code's",
-		Long: ui.WithCodes(`The skill is one page for agents: how to start colleagues, talk with them, wait for them, answer
-them and bring them back. Claude reads its description at each start, and the page when a task
-needs it. An agent that runs sees a new skill at its next start.
-
-A page that was changed, or that nbs-worker did not write, is neither replaced nor removed without
---force. After an upgrade, nbs-worker doctor says if an installed page is of another version.`,
-			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held),
+		Long: ui.WithCodes(`The skill is one page: how an agent starts colleagues, talks with them, answers them and brings
+them back. An agent that runs sees a new skill at its next start. After an upgrade, nbs-worker
+doctor says if an installed page is of another version, or was changed.`,
+			fail.Failed, fail.BadInput),
 		Example: `  nbs-worker skill show
   nbs-worker skill install`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -102,15 +99,12 @@ func newInstallCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Write the skill where Claude looks for skills",
-		Long: ui.WithCodes(`Writes the page into .claude/skills/nbs-worker of the project, or with --user of the folder of
-Claude's configuration (CLAUDE_CONFIG_DIR, otherwise ~/.claude). An agent in a git worktree sees the
-skill of --user. It sees that of the project if its branch has it, or with a Claude as new as 2.1.332.
+		Long: ui.WithCodes(`Writes the page into .claude/skills/nbs-worker of the project, or with --user of Claude's
+configuration. An agent in a git worktree sees the page of the project only if its branch has it, or
+with a Claude as new as 2.1.332. Repeat the command to renew the page. Only a person may install.
 
---plugin DIR writes a plugin that others can install too, with .claude-plugin/plugin.json and
-marketplace.json. In Claude: /plugin marketplace add DIR, then /plugin install
-nbs-worker@nbs-worker. For one start: claude --plugin-dir DIR.
-
-The command can be repeated; after an upgrade it renews the page. Only a person may install.`,
+--plugin DIR writes a plugin. In Claude: /plugin marketplace add DIR, then /plugin install
+nbs-worker@nbs-worker. For one start: claude --plugin-dir DIR.`,
 			fail.Failed, fail.BadInput, fail.Conflict, fail.Held),
 		Example: `  nbs-worker skill install
   nbs-worker skill install --user
@@ -118,7 +112,7 @@ The command can be repeated; after an upgrade it renews the page. Only a person 
 		Args: ui.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return ui.Failed(runInstall(f, w), "skill install") },
 	}
-	w.bind(cmd, "replace a page that was changed, or that another program wrote")
+	w.bind(cmd, "replace a page that was changed, or is another's")
 	return cmd
 }
 
@@ -165,7 +159,7 @@ func newRemoveCmd(f *ui.Factory) *cobra.Command {
 		Args: ui.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return ui.Failed(runRemove(f, w), "skill remove") },
 	}
-	w.bind(cmd, "remove a page that was changed, or that another program wrote")
+	w.bind(cmd, "remove a page that was changed, or is another's")
 	return cmd
 }
 
