@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // socketPath returns the path at which tmux -L has the socket of a name.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 	"nbs-worker/internal/store/private"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // SpoolLimit is how much a command that only shows something may have written that its reader does not have, in bytes.

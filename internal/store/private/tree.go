@@ -14,7 +14,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 	"nbs-worker/internal/store/trust"
 )
 

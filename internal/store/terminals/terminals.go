@@ -12,7 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 	"nbs-worker/internal/store/private"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/machine/local"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 	"nbs-worker/internal/sim/rig"
 )
 

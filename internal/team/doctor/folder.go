@@ -9,6 +9,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/machine/portable"
 	"nbs-worker/internal/store"
 )
 
@@ -23,14 +24,22 @@ func (d *examination) projectFolder(_ context.Context) findings {
 	return holding("the project is " + d.project.Store.Project())
 }
 
-// filesystem is a kind of file system.
-type filesystem struct {
-	name   string
-	unsafe string // why locks or renames cannot be relied on there; "": they can
-	passes bool   // it ends with the container or the machine
+// unreliable says why locks or renames cannot be relied on, on a file system.
+func unreliable(on portable.FileSystem) string {
+	switch on {
+	case portable.NFS:
+		return "locks on NFS depend on its server, and two machines that share the folder do not see each other's processes"
+	case portable.SMB:
+		return "locks and modes on a Windows share differ from those of Unix"
+	case portable.NineP, portable.WebDAV, portable.AFP:
+		return "locks on " + string(on) + " hold on this machine only, and a rename may not be atomic"
+	case portable.FUSE:
+		return "the program behind a FUSE disk decides whether locks and syncs work"
+	case portable.AFS:
+		return "AFS does not enforce locks between machines, and its modes differ from those of a local disk"
+	}
+	return ""
 }
-
-const likeWindows = "locks and modes on a Windows share differ from those of Unix"
 
 // disk checks the file systems of the project and of Claude's configurations.
 func (d *examination) disk(ctx context.Context) findings {
@@ -42,14 +51,14 @@ func (d *examination) disk(ctx context.Context) findings {
 	if d.project.Store.Exists() {
 		where = d.project.Store.Folder()
 	}
-	on, err := filesystemOf(where)
+	on, err := portable.FileSystemOf(where)
 	switch {
 	case err != nil:
 		all.add(Warning, "the file system of the project is unknown: "+oneLine(err), "on some file systems locks do not work")
-	case on.unsafe != "":
-		all.add(Warning, "the project is on "+on.name, on.unsafe, "keep .nbs on a local disk: nbs-worker --root DIR list")
-	case on.passes:
-		all.add(Note, "the project is on "+on.name, "its records are lost with the container or the machine; a volume would keep them")
+	case unreliable(on) != "":
+		all.add(Warning, "the project is on "+string(on), unreliable(on), "keep .nbs on a local disk: nbs-worker --root DIR list")
+	case on == portable.Overlay || on == portable.TmpFS:
+		all.add(Note, "the project is on "+string(on), "its records are lost with the container or the machine; a volume would keep them")
 	}
 	return all
 }

@@ -16,7 +16,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/supervisor"

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/term"
 
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // terminal is the state in which the launcher found its terminal; nil without a terminal.

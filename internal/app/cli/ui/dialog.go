@@ -11,7 +11,7 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // Dialog asks a person at a terminal, one question after the other. Input typed before a question is discarded.

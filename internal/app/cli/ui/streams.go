@@ -12,7 +12,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/host"
-	"nbs-worker/internal/platform/portable"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // Streams are the program's terminal, as a value.
