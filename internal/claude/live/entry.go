@@ -12,13 +12,13 @@ import (
 
 // Entry is an entry of Claude's registry of running sessions, sessions/<pid>.json: the best source for the state of a
 // session. It appears about 0.4 s after the start, when all first-run dialogs are answered. It stays behind when
-// claude is killed by SIGKILL or SIGQUIT; then PID and StartTicks name a process that has ended.
+// claude is killed by SIGKILL or SIGQUIT; then PID and Start name a process that has ended.
 type Entry struct {
 	PID        int             `json:"pid"`
 	SessionID  agent.SessionID `json:"sessionId"` // follows /clear, /branch and /resume
 	Cwd        string          `json:"cwd"`
-	StartTicks uint64          `json:"procStart,string"` // field 22 of /proc/<pid>/stat
-	StartedMS  int64           `json:"startedAt"`        // since 1970
+	Start      Start           `json:"procStart"`
+	StartedMS  int64           `json:"startedAt"` // since 1970
 	Version    string          `json:"version"`
 	Kind       string          `json:"kind"`
 	Entrypoint string          `json:"entrypoint"` // "cli": a terminal; "sdk-cli": claude -p
@@ -61,7 +61,7 @@ func parseEntry(data []byte, pid int) (Entry, error) {
 // Is reports whether the entry belongs to a recorded process. For an adopted process, the time of registration must
 // also be the one of its entry at the adoption.
 func (e Entry) Is(p *agent.Process) bool {
-	return e.StartTicks == p.Claude().StartTicks && (p.Adopted == nil || e.StartedMS == p.Adopted.RegisteredMS)
+	return e.Start.Is(p.Claude().StartTicks) && (p.Adopted == nil || e.StartedMS == p.Adopted.RegisteredMS)
 }
 
 // Moved is why an agent is in another conversation than it was started in.

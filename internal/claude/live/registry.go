@@ -105,7 +105,7 @@ func (r Registry) OpenOn(id agent.SessionID) (open []Entry, err error) {
 // Forget removes the registry entry of a killed process, which could not remove it itself. The entry of a later
 // process with the same pid stays.
 func (r Registry) Forget(pid int, startTicks uint64) error {
-	if entry, err := r.Entry(pid); err == nil && entry.StartTicks != startTicks {
+	if entry, err := r.Entry(pid); err == nil && !entry.Start.Is(startTicks) {
 		return nil
 	}
 	err := os.Remove(r.Path(pid))

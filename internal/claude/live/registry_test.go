@@ -29,7 +29,7 @@ const (
 func TestEntryIsRead(t *testing.T) {
 	t.Parallel()
 	want := Entry{
-		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", StartTicks: 353737, StartedMS: 1795208383445, Version: "2.1.197",
+		PID: 31558, SessionID: sessionID, Cwd: "/srv/project", Start: StartAt(353737), StartedMS: 1795208383445, Version: "2.1.197",
 		Kind: "interactive", Entrypoint: "cli", Status: "waiting", WaitingFor: "permission prompt", UpdatedMS: 1795208383999, WrittenMS: 1795208383999,
 	}
 	at := want.StatusSince()
@@ -37,14 +37,14 @@ func TestEntryIsRead(t *testing.T) {
 	r := RegistryIn(t.TempDir())
 	r.put(t, "31558.json", entry197)
 	got, err := r.Entry(31558)
-	diff := cmp.Diff(want, got)
+	diff := cmp.Diff(want, got, cmp.AllowUnexported(Start{}))
 	rig.Check(t, diff == "" && err == nil, "2.1.197: %v, -want +got:\n%s", err, diff)
 	want.Version, want.Status, want.WaitingFor, want.UpdatedMS, want.WrittenMS = "2.1.329", "idle", "", 0, 0
 	at = want.StatusSince()
 	rig.Check(t, at.IsZero(), "since %s, which the entry does not say", at)
 	r.put(t, "31558.json", entry329)
 	got, err = r.Entry(31558)
-	diff = cmp.Diff(want, got)
+	diff = cmp.Diff(want, got, cmp.AllowUnexported(Start{}))
 	rig.Check(t, diff == "" && err == nil, "2.1.329: %v, -want +got:\n%s", err, diff)
 }
 

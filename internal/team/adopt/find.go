@@ -109,7 +109,7 @@ func (f *handStarted) readRegistry() error {
 		return err
 	}
 	f.live, err = f.config.Registry().Entry(f.PID)
-	if err == nil && f.live.StartTicks == f.StartTicks {
+	if err == nil && f.live.Start.Is(f.StartTicks) {
 		return nil
 	}
 	if !cmdline.IsClaude(f.Cmdline) {

@@ -114,7 +114,7 @@ func judgeTrial(seen trial.Seen) (all findings) {
 		}
 		return unfit(what, "nbs-worker reads there whether an agent is ready, what it does, and in which conversation it is")
 	}
-	if seen.Entry.Status == "" || seen.Entry.StartTicks == 0 {
+	if seen.Entry.Status == "" || seen.Entry.Start.IsZero() {
 		all = append(all, unfit("the registry entry of a trial claude lacks its state or its process", "the states of agents would be unknown")...)
 	}
 	if !seen.Heard.Started {

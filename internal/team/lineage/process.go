@@ -77,7 +77,7 @@ func (p Process) Entry() (entry live.Entry, registered bool) {
 		return live.Entry{}, false
 	}
 	entry, err = config.Registry().Entry(p.PID)
-	return entry, err == nil && p.StartTicks != 0 && entry.StartTicks == p.StartTicks
+	return entry, err == nil && entry.Start.Is(p.StartTicks)
 }
 
 // IsClaude reports whether the process is a claude: by its name, or by its entry in Claude's registry.

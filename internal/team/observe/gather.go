@@ -150,7 +150,7 @@ func (o *Project) Registered(r *agent.Record) (live.Entry, error) {
 	}
 	registered := r.Process.Claude()
 	entry, err := config.Registry().Entry(registered.PID)
-	if err == nil && entry.StartTicks != registered.StartTicks {
+	if err == nil && !entry.Start.Is(registered.StartTicks) {
 		return live.Entry{}, fmt.Errorf("the registry entry of pid %d is of an earlier process: %w", entry.PID, os.ErrNotExist)
 	}
 	return entry, err
@@ -166,7 +166,7 @@ func (o *Project) FindWrapped(r *agent.Record) (agent.Identified, bool) {
 	below, _ := o.Machine.Descendants(r.Process.PID) // what cannot be listed is not found
 	for _, id := range below {
 		entry, err := config.Registry().Entry(id.PID)
-		if err == nil && entry.StartTicks == id.StartTicks && entry.SessionID == r.SessionID {
+		if err == nil && entry.Start.Is(id.StartTicks) && entry.SessionID == r.SessionID {
 			return id.Identified, true
 		}
 	}
@@ -203,5 +203,5 @@ func IsRegistered(m *machine.Machine, config claude.Config, pid int) bool {
 		return false
 	}
 	id, err := m.Identify(pid)
-	return err == nil && id.StartTicks == live.StartTicks
+	return err == nil && live.Start.Is(id.StartTicks)
 }

@@ -20,7 +20,7 @@ func TestMoveThatIsNotJournaledCounts(t *testing.T) {
 	rig.Must(t, err)
 	rig.Must(t, os.RemoveAll(opened.Journal().Path()))
 	rig.Must(t, os.Mkdir(opened.Journal().Path(), 0o700))
-	entry := live.Entry{PID: os.Getpid(), StartTicks: before.Process.StartTicks, SessionID: agent.NewSessionID(), WrittenMS: time.Now().UnixMilli()}
+	entry := live.Entry{PID: os.Getpid(), Start: live.StartAt(before.Process.StartTicks), SessionID: agent.NewSessionID(), WrittenMS: time.Now().UnixMilli()}
 	now, moved := MoveSeen(t.Context(), local.New(), opened, &before, entry, agent.Report{}, time.Now())
 	rig.Check(t, moved && now.SessionID == entry.SessionID, "moved %t, to %s; want to %s", moved, now.SessionID, entry.SessionID)
 	recorded, err := opened.Load("alpha")

@@ -47,7 +47,7 @@ func (o *Project) registeredStrangers(r *agent.Record, config claude.Config) ([]
 	var found []Stranger
 	for _, live := range open {
 		id, err := o.Machine.Identify(live.PID)
-		if err == nil && id.StartTicks == live.StartTicks && !o.ofThisStart(r, id) && o.Machine.IsOurs(id.PID) {
+		if err == nil && live.Start.Is(id.StartTicks) && !o.ofThisStart(r, id) && o.Machine.IsOurs(id.PID) {
 			found = append(found, Stranger{PID: live.PID, Cwd: live.Cwd})
 		}
 	}

@@ -119,7 +119,7 @@ func (b *beside) isOver(now time.Time) (over bool, again time.Duration) {
 		return false, 0
 	}
 	entry, err := b.registry.Entry(b.Claude.PID)
-	isOurs := err == nil && entry.StartTicks == b.Claude.StartTicks
+	isOurs := err == nil && entry.Start.Is(b.Claude.StartTicks)
 	switch {
 	case isOurs && entry.Status == live.StatusIdle && entry.StatusSince().After(b.At): // no dialog of its turn is left
 		b.dialog.End(now)
