@@ -61,6 +61,8 @@ type Place struct {
 // Stat is what a kernel shows of a process at a glance.
 type Stat struct {
 	Parent   int
+	Group    int // the process group, by the pid of its first leader
+	Session  int // the session, by the pid of its first leader, which may have ended
 	Birth    uint64
 	Name     string  // the kernel's, which may be cut short
 	Terminal string  // in its usual form, "pts/3"; "": it has none

@@ -112,6 +112,29 @@ func (m *Machine) AncestorsOf(pid int) []int {
 	return chain
 }
 
+// Parent returns the pid of a process's parent, or 0 if it has ended.
+func (m *Machine) Parent(pid int) int {
+	stat, _ := m.kernel.Stat(pid)
+	return stat.Parent
+}
+
+// Beside returns the live processes of this user that are in a process group or a session which one of the given
+// processes leads. A process keeps both when its parent ends. A leader's pid is given to no other process while the group
+// or the session exists, so a group without its leader is not searched for: it may be another's by now.
+func (m *Machine) Beside(leaders []agent.Identity) ([]agent.Identity, error) {
+	leads := map[int]bool{}
+	for _, id := range leaders {
+		stat, err := m.kernel.Stat(id.PID)
+		if err == nil && stat.Birth == id.StartTicks && !stat.Gone {
+			leads[id.PID] = true
+		}
+	}
+	return m.ours(func(pid int) bool {
+		stat, err := m.kernel.Stat(pid)
+		return err == nil && !leads[pid] && (leads[stat.Group] || leads[stat.Session])
+	})
+}
+
 // Use is a process that uses a folder.
 type Use struct {
 	PID  int

@@ -58,6 +58,9 @@ func descriptors() map[string]string {
 func opened(before map[string]string) []string {
 	var left []string
 	for link, target := range descriptors() {
+		if strings.HasSuffix(target, "/testlog.txt") { // go test's own; a second run of the tests opens it again
+			continue
+		}
 		if before[link] != target && target != "anon_inode:[eventpoll]" && target != "anon_inode:[eventfd]" {
 			left = append(left, link+" -> "+target)
 		}

@@ -23,7 +23,7 @@ const (
 )
 
 // Main runs all tests with a umask of 0, or plays another nbs-worker for them. It returns the exit code.
-func Main(m *testing.M, play func(role []string)) (code int) {
+func Main(m interface{ Run() int }, play func(role []string)) (code int) {
 	syscall.Umask(0)
 	if role := rig.Role(); role != nil {
 		play(role)

@@ -184,7 +184,7 @@ func (s search) placeOf(ctx context.Context, pid int) place {
 	chain := s.project.Machine.AncestorsOf(pid)
 	var server agent.Identity
 	for _, ancestor := range chain {
-		if s.project.Machine.Name(ancestor) == lineage.TmuxServerName {
+		if lineage.IsTmuxServer(s.project.Machine, ancestor) {
 			server, _ = s.project.Machine.Identify(ancestor)
 			break
 		}

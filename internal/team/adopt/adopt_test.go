@@ -1,9 +1,11 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,9 @@ import (
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/observe"
 )
+
+// Each test runs on a machine like Linux and on one like macOS.
+func TestMain(m *testing.M) { os.Exit(rig.Tight(fake.OnEach(m))) }
 
 // world is a machine with claudes that were started by hand, whose configuration is in config.
 type world struct {
@@ -48,11 +53,18 @@ func (w *world) claude(pid int, session, kind, entry string, p fake.Process) {
 	if kind == "" {
 		return
 	}
-	live := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":%q,"procStart":"%d","startedAt":1771500000000,"kind":%q,"entrypoint":%q,"status":"idle","version":"2.1.332"}`,
-		pid, session, p.Folder, id.StartTicks, kind, entry)
+	live := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":%q,"procStart":%q,"startedAt":1771500000000,"kind":%q,"entrypoint":%q,"status":"idle","version":"2.1.332"}`,
+		pid, session, p.Folder, w.table.Registered(id), kind, entry)
 	rig.Must(w, os.MkdirAll(filepath.Join(w.config, "sessions"), 0o700))
+	if w.table.Mac && !slices.Contains(p.Env, forgetful) { // its environment is hidden, so it must have a transcript
+		talk := fmt.Sprintf(`{"type":"user","sessionId":%q,"uuid":"1","parentUuid":null,"message":{"role":"user","content":"Hi."}}`, session)
+		rig.Must(w, os.MkdirAll(filepath.Join(w.config, "projects/-lab"), 0o700))
+		rig.Must(w, os.WriteFile(filepath.Join(w.config, "projects/-lab", session+".jsonl"), []byte(talk+"\n"), 0o600))
+	}
 	rig.Must(w, os.WriteFile(filepath.Join(w.config, "sessions", fmt.Sprint(pid, ".json")), []byte(live), 0o600))
 }
+
+const forgetful = "CLAUDE_CODE_CHILD_SESSION=1"
 
 const session = "4f0c2a53-0d0c-4b43-9e0a-2f6b8f5c9a11"
 
@@ -76,18 +88,23 @@ func TestWhatIsNotAdopted(t *testing.T) {
 		p           fake.Process
 		code        fail.Kind
 		says        string
+		onMac       string // where its environment is hidden
+		codeOnMac   fail.Kind
 	}{
-		"at its first dialog":        {"", "", fake.Process{Args: flags}, fail.Held, "is not in Claude's registry"},
-		"a headless one":             {"interactive", "sdk-cli", fake.Process{Args: flags}, fail.BadInput, `entry point "sdk-cli"`},
-		"one that writes nothing":    {"interactive", "cli", fake.Process{Args: flags, Env: []string{"CLAUDE_CODE_CHILD_SESSION=1"}}, fail.BadInput, "writes no transcript"},
-		"one of a conversation":      {"interactive", "cli", fake.Process{Args: flags, Env: []string{agent.TurnVariable + "=i", turn.ContextVariable + "="}}, fail.BadInput, "answers a conversation of nbs-worker ask"},
-		"an observer":                {"interactive", "cli", fake.Process{Args: flags, Env: []string{agent.TurnVariable + "=i"}}, fail.BadInput, "observes an agent for the memory"},
-		"another user's":             {"interactive", "cli", fake.Process{Args: flags, Owner: 4_000_000}, fail.BadInput, "belongs to user id 4000000"},
-		"without a mode or settings": {"interactive", "cli", fake.Process{Args: []string{"--settings", "s.json"}}, fail.BadInput, "the model (--model is not on its command line)"},
+		"at its first dialog":        {"", "", fake.Process{Args: flags}, fail.Held, "is not in Claude's registry", "", 0},
+		"a headless one":             {"interactive", "sdk-cli", fake.Process{Args: flags}, fail.BadInput, `entry point "sdk-cli"`, "", 0},
+		"one that writes nothing":    {"interactive", "cli", fake.Process{Args: flags, Env: []string{forgetful}}, fail.BadInput, "writes no transcript", "has no transcript", fail.Held},
+		"one of a conversation":      {"interactive", "sdk-cli", fake.Process{Args: flags, Env: []string{agent.TurnVariable + "=i", turn.ContextVariable + "="}}, fail.BadInput, "answers a conversation of nbs-worker ask", `entry point "sdk-cli"`, 0},
+		"an observer":                {"interactive", "sdk-cli", fake.Process{Args: flags, Env: []string{agent.TurnVariable + "=i"}}, fail.BadInput, "observes an agent for the memory", `entry point "sdk-cli"`, 0},
+		"another user's":             {"interactive", "cli", fake.Process{Args: flags, Owner: 4_000_000}, fail.BadInput, "belongs to user id 4000000", "", 0},
+		"without a mode or settings": {"interactive", "cli", fake.Process{Args: []string{"--settings", "s.json"}}, fail.BadInput, "the model (--model is not on its command line)", "", 0},
 	} {
 		w := newWorld(t)
 		w.claude(10, session, c.kind, c.entry, c.p)
 		_, err := Plan(t.Context(), w.o, Request{Handle: "alpha", PID: 10})
+		if c.onMac != "" && w.table.Mac {
+			c.says, c.code = c.onMac, cmp.Or(c.codeOnMac, c.code)
+		}
 		rig.Check(t, fail.KindOf(err) == c.code && strings.Contains(fmt.Sprint(err), c.says), "%s: %v", what, err)
 		all, listErr := List(t.Context(), w.o)
 		rig.Must(t, listErr)

@@ -47,14 +47,27 @@ func (s search) find(pid int) (handStarted, error) {
 		return f, fail.Errorf(fail.BadInput, "pid %d was started with %s in its environment: it writes no transcript, so it cannot be resumed", pid, name).
 			Hint("end it with /exit and start an agent: nbs-worker spawn HANDLE")
 	}
-	if err := f.readRegistry(); err != nil {
+	if err := s.readRegistry(&f); err != nil {
 		return f, err
 	}
 	if !f.live.Interactive() {
 		return f, fail.Errorf(fail.BadInput, "pid %d is not a session at a terminal: kind %s, entry point %s", pid, human.Quote(f.live.Kind), human.Quote(f.live.Entrypoint)).
 			Hint("to see what can be adopted: nbs-worker adopt --list")
 	}
+	if err := f.checkTranscript(); err != nil {
+		return f, err
+	}
 	return f, f.checkFolder()
+}
+
+// checkTranscript refuses a claude whose environment is hidden and that has no transcript. A variable may keep it from
+// writing one, and then it cannot be resumed.
+func (f *handStarted) checkTranscript() error {
+	if _, found, err := f.config.Transcript(f.live.SessionID); !f.Hidden || found || err != nil {
+		return err
+	}
+	return fail.Errorf(fail.Held, "pid %d has no transcript, and its environment is hidden: it may be one that writes none", f.PID).
+		Hint("write to it in its terminal; when it has answered, repeat the command")
 }
 
 // errTurns returns the error for adopting a headless claude of ours.
@@ -96,15 +109,20 @@ func errOwned(s search, pid int, o lineage.Owner) error {
 		Hint("nbs-worker --root %s session %s", human.ShellWord(o.Project), o.Handle)
 }
 
-// readRegistry finds the configuration of the process, which its environment names, and its entry there. It ignores
-// an entry of an earlier process with the same pid.
-func (f *handStarted) readRegistry() error {
+// readRegistry finds the configuration of the process, which its environment names, and its entry there. If the
+// environment is hidden, it looks in the configuration of the caller. It ignores an entry of an earlier process with the
+// same pid.
+func (s search) readRegistry(f *handStarted) error {
+	var err error
 	f.configDir = claude.ConfigDirIn(f.Cwd, f.Variable(claude.ConfigDirVariable))
-	if home := f.Variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && cmdline.IsClaude(f.Cmdline) {
+	if f.Hidden {
+		if f.configDir, err = s.project.CallersConfigDir(); err != nil {
+			return err
+		}
+	} else if home := f.Variable("HOME"); f.configDir == "" && home != os.Getenv("HOME") && cmdline.IsClaude(f.Cmdline) {
 		return fail.Errorf(fail.BadInput, "pid %d has its configuration below HOME=%s, and your HOME is %s", f.PID, human.Quote(home), human.Quote(os.Getenv("HOME"))).
 			Hint("run this command, and all later ones for the agent, with that HOME")
 	}
-	var err error
 	if f.config, err = claude.ConfigAt(f.configDir); err != nil {
 		return err
 	}

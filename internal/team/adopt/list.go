@@ -97,7 +97,7 @@ func (s search) describe(pid int, all []int) (u Unrecorded, there bool) {
 	if f.StartTicks == 0 {
 		return u, false
 	}
-	unregistered := f.readRegistry()
+	unregistered := s.readRegistry(&f)
 	chain := s.project.Machine.AncestorsOf(pid)
 	if unregistered != nil && (!cmdline.IsClaude(f.Cmdline) || len(chain) > 1 && slices.Contains(all, chain[1])) {
 		return u, false

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if role := rig.Role(); role != nil {
 		os.Exit(play(role))
 	}
-	os.Exit(rig.Tight(m))
+	os.Exit(rig.Tight(fake.OnEach(m)))
 }
 
 // world is a project with a running agent alpha, on a machine without tmux.
@@ -79,8 +79,8 @@ func (w *world) says(status string, since time.Time) {
 	w.Helper()
 	path := filepath.Join(w.dir, "config/sessions", fmt.Sprintf("%d.json", agentPID))
 	rig.Must(w, os.MkdirAll(filepath.Dir(path), 0o700))
-	text := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/","procStart":"%d","kind":"interactive","entrypoint":"cli","status":%q,"waitingFor":"permission prompt","statusUpdatedAt":%d,"updatedAt":%d}`,
-		agentPID, w.record.SessionID, w.record.Process.StartTicks, status, since.UnixMilli(), since.UnixMilli())
+	text := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/","procStart":%q,"kind":"interactive","entrypoint":"cli","status":%q,"waitingFor":"permission prompt","statusUpdatedAt":%d,"updatedAt":%d}`,
+		agentPID, w.record.SessionID, w.table.Registered(w.record.Process.Identity), status, since.UnixMilli(), since.UnixMilli())
 	rig.Must(w, os.WriteFile(path+".new", []byte(text), 0o600))
 	rig.Must(w, os.Rename(path+".new", path))
 }

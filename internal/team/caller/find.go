@@ -19,6 +19,7 @@ import (
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/platform/folder"
+	"nbs-worker/internal/platform/machine"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/lineage"
@@ -67,9 +68,22 @@ func (f finder) find() (*Caller, error) {
 		return f.unidentified(line, server, seen.marked), nil
 	}
 	found := seen.identified
-	found.env = f.project.Machine.EnvironOf(found.record.Process.Identity)
+	found.env = f.envOf(found.record.Process)
 	found.doubt = f.doubt(found)
 	return found, nil
+}
+
+// envOf returns the environment with which an agent's claude was started; nil if it has ended. Where that is hidden, it is
+// the launcher's, from which the launcher has made it.
+func (f finder) envOf(p *agent.Process) []string {
+	env, err := f.project.Machine.Environ(p.PID)
+	switch {
+	case errors.Is(err, machine.ErrUnknown) && p.Adopted == nil:
+		return f.project.Machine.EnvironOf(p.LauncherIdentity())
+	case err != nil || !f.project.Machine.IsAlive(p.Identity):
+		return nil
+	}
+	return env
 }
 
 // unidentified returns the caller if no recorded process is above the command: a claude that was started by hand, or
@@ -219,7 +233,7 @@ func (f finder) doubtHome(env []string) error {
 		return errors.New("there is no folder for the user's state")
 	}
 	if env == nil {
-		return errors.New("it has ended")
+		return errors.New("it has ended, or its environment is hidden")
 	}
 	if home, err := trust.HomeOf(env); err != nil || home != f.project.Store.Home() {
 		return errors.New("the command has another state folder than its caller")

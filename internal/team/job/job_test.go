@@ -16,7 +16,7 @@ import (
 	"nbs-worker/internal/team/supervisor"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
+func TestMain(m *testing.M) { os.Exit(rig.Tight(fake.OnEach(m))) }
 
 const itsJob = "slurm/rig/nbs-a"
 

@@ -8,9 +8,10 @@ import (
 	"nbs-worker/internal/platform/machine"
 )
 
-// Below returns the descendants of the agent's claude and launcher that belong to its start.
+// Below returns the descendants of the agent's claude and launcher that belong to its start. Where environments are
+// hidden, it adds what these have left in their process groups and sessions.
 func (f Finder) Below(r *agent.Record) ([]agent.Identity, error) {
-	var found []agent.Identity
+	var found, own []agent.Identity
 	for _, parent := range []agent.Identity{r.Process.LauncherIdentity(), r.Process.Identity} {
 		if !f.Machine.IsAlive(parent) {
 			continue
@@ -19,9 +20,32 @@ func (f Finder) Below(r *agent.Record) ([]agent.Identity, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, ids...)
+		found, own = append(found, ids...), append(own, parent)
 	}
-	return f.ownOnly(r, found), nil
+	found = f.ownOnly(r, found)
+	orphans, err := f.hiddenOrphans(append(own, found...))
+	return append(found, f.ownOnly(r, orphans)...), err
+}
+
+// hiddenOrphans returns the processes with a hidden environment that are in a process group or session which one of the
+// leaders leads, and whose parent has ended; and what is below them. A process that has a parent of its own may be a
+// person's, as in a pipeline.
+func (f Finder) hiddenOrphans(leaders []agent.Identity) (orphans []agent.Identity, err error) {
+	beside, err := f.Machine.Beside(leaders)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range beside {
+		if f.Machine.Parent(id.PID) > 1 || slices.Contains(leaders, id) || !f.hidden(id.PID) {
+			continue
+		}
+		below, err := f.Machine.Descendants(id.PID)
+		if err != nil {
+			return nil, err
+		}
+		orphans = append(append(orphans, id), below...)
+	}
+	return orphans, nil
 }
 
 // Left returns the processes that a start left behind, whatever their parent is now.
@@ -47,11 +71,37 @@ func (f Finder) ownOnly(r *agent.Record, ids []agent.Identity) []agent.Identity 
 	seen := map[int]bool{r.Process.PID: true, r.Process.Launcher.PID: true}
 	return slices.DeleteFunc(ids, func(id agent.Identity) bool {
 		mark, carries := f.Machine.Variable(id.PID, agent.InvocationVariable)
-		foreign := carries && mark != string(r.Process.Invocation) || f.ofOtherAgent(r, id.PID)
+		foreign := carries && mark != string(r.Process.Invocation) || f.ofOtherAgent(r, id.PID) || !carries && f.belowOther(r, id.PID)
 		drop := foreign || seen[id.PID] || slices.Contains(ancestors, id.PID) || f.inForeignTmux(r, id.PID) || f.inBackground(r, id.PID)
 		seen[id.PID] = true
 		return drop
 	})
+}
+
+// belowOther reports whether a process whose mark is hidden is another agent's launcher or claude, or below one.
+func (f Finder) belowOther(r *agent.Record, pid int) bool {
+	if !f.hidden(pid) {
+		return false // it has cleared its environment
+	}
+	for _, ancestor := range f.Machine.AncestorsOf(pid) {
+		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
+			return false
+		}
+		if f.Launches(ancestor) || f.isAnothers(r, ancestor) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAnothers reports whether the record of another agent of this project names a process.
+func (f Finder) isAnothers(r *agent.Record, pid int) bool {
+	id, err := f.Machine.Identify(pid)
+	if err != nil || !f.Store.Exists() {
+		return false
+	}
+	named, err := f.AgentsOf(f.Store, id.PID, id.StartTicks)
+	return err != nil || slices.ContainsFunc(named, func(other agent.Handle) bool { return !other.Same(r.Handle) })
 }
 
 // inBackground reports whether a process is Claude's background daemon, or a descendant of it. The daemon has the

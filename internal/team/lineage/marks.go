@@ -1,7 +1,9 @@
 package lineage
 
 import (
+	"errors"
 	"os"
+	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -40,8 +42,28 @@ func (f Finder) IsOf(r *agent.Record, pid int) bool {
 	if f.Carries(r, pid) {
 		return true
 	}
-	chain := f.Machine.AncestorsOf(pid)
-	return len(chain) > 1 && chain[1] == r.Process.Launcher.PID && f.IsOf(r, chain[1])
+	if parent := f.Machine.Parent(pid); parent != 0 && parent == r.Process.Launcher.PID && f.IsOf(r, parent) {
+		return true
+	}
+	return f.hidden(pid) && f.confirmed(r)
+}
+
+// hidden reports whether the operating system does not show the environment of a process.
+func (f Finder) hidden(pid int) bool {
+	_, err := f.Machine.Environ(pid)
+	return errors.Is(err, machine.ErrUnknown)
+}
+
+// confirmed reports whether Claude's registry has the recorded process with a conversation of the record, and the record
+// has this user's seal. That takes the place of a mark that is hidden, when the launcher has ended.
+func (f Finder) confirmed(r *agent.Record) bool {
+	config, err := f.configOf(r)
+	if err != nil || f.Store.CheckSeal(r) != nil {
+		return false
+	}
+	entry, err := config.Registry().Entry(r.Process.Claude().PID)
+	known := func(s agent.PreviousSession) bool { return s.SessionID == entry.SessionID }
+	return err == nil && entry.Is(r.Process) && (entry.SessionID == r.SessionID || slices.ContainsFunc(r.PreviousSessions, known))
 }
 
 // OfOriginal reports whether a process belongs to the agent from which the record was copied.
@@ -88,12 +110,12 @@ func (f Finder) Leads(p *agent.Process, pane *tmux.Pane) bool {
 		return pane.PID == p.Launcher.PID
 	}
 	leader, err := f.Machine.Identify(pane.PID)
-	if err != nil || f.Machine.Name(pane.PID) == TmuxServerName {
+	if name := f.Machine.Name(pane.PID); err != nil || name == "tmux" || IsTmuxServer(f.Machine, pane.PID) {
 		return true // it has ended already, or has not begun
 	}
 	owner, err := f.Machine.Owner(pane.PID)
 	_, begun := f.Machine.Variable(pane.PID, "TMUX_PANE") // in the middle of its exec it has no variable at all
-	others := err == nil && owner != os.Geteuid() || begun && !TakesUp(f.Machine, pane.PID, p.Invocation)
+	others := err == nil && owner != os.Geteuid() || begun && !TakesUp(f.Machine, pane.PID, p.Invocation) || f.hidden(pane.PID) && !f.Launches(pane.PID)
 	return !others || !f.Machine.IsAlive(leader)
 }
 
@@ -111,7 +133,7 @@ func (f Finder) inForeignTmux(r *agent.Record, pid int) bool {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
 			return false
 		}
-		if f.Machine.Name(ancestor) == TmuxServerName {
+		if IsTmuxServer(f.Machine, ancestor) {
 			// A launcher that has not recorded itself yet already leads our pane.
 			return leader == 0 || !f.Carries(r, leader) || !f.runs(leader, r.Handle)
 		}

@@ -3,13 +3,19 @@
 //
 // A process tells by the environment that it was started with, its command line, its folder, and the processes above it.
 // Its own account is not enough: any process can have an agent's mark. It counts together with a record, and for ending
-// a process together with the identity in the record. A process whose environment cannot be read belongs to no agent.
+// a process together with the identity in the record.
+//
+// macOS hides the environments of some programs. Such a process belongs to an agent only by what is above it: it is a
+// descendant of the agent's claude or launcher, or an orphan in a process group or session that one of these leads, and
+// no other agent's launcher or claude is in between. What these do not show either is unknown, and belongs to no agent.
 //
 // The package reads, and ends no process.
 package lineage
 
 import (
 	"cmp"
+	"errors"
+	"os"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -19,8 +25,12 @@ import (
 	"nbs-worker/internal/platform/machine"
 )
 
-// TmuxServerName is the name of a tmux server's process.
-const TmuxServerName = "tmux: server"
+// IsTmuxServer reports whether a process is a tmux server. On Linux tmux gives a server a name of its own. On macOS all of
+// tmux has the name of its program, and a server is what its starter has left to the first process.
+func IsTmuxServer(m *machine.Machine, pid int) bool {
+	name := m.Name(pid)
+	return name == "tmux: server" || name == "tmux" && m.Parent(pid) <= 1
+}
 
 // Process is a process as it was when it was looked at.
 type Process struct {
@@ -29,6 +39,7 @@ type Process struct {
 	Cmdline []string
 	Cwd     string
 	Env     []string // at its start
+	Hidden  bool     // the operating system does not show its environment
 	Unseen  error    // why its identity or its folder is not known
 }
 
@@ -39,7 +50,8 @@ func Look(m *machine.Machine, pid int) Process {
 	p := Process{Identity: id, Cwd: cwd, Unseen: cmp.Or(err, err2)}
 	p.PID = pid
 	p.Cmdline, _ = m.Cmdline(pid)
-	p.Env, _ = m.Environ(pid)
+	env, err := m.Environ(pid)
+	p.Env, p.Hidden = env, errors.Is(err, machine.ErrUnknown)
 	return p
 }
 
@@ -48,7 +60,7 @@ func Look(m *machine.Machine, pid int) Process {
 func Above(m *machine.Machine) (line []Process, server Process) {
 	for _, pid := range m.Ancestors() {
 		above := Look(m, pid)
-		if m.Name(pid) == TmuxServerName {
+		if IsTmuxServer(m, pid) {
 			return line, above
 		}
 		line = append(line, above)
@@ -70,9 +82,14 @@ func (p Process) Handle() agent.Handle { return agent.Handle(p.Variable(agent.Ha
 // Root returns the project of that agent, or "".
 func (p Process) Root() string { return p.Variable(agent.RootVariable) }
 
-// Entry returns the entry of the process in the registry of its configuration.
+// Entry returns the entry of the process in the registry of its configuration. If its environment is hidden, the
+// configuration of this command is taken: an entry there names the start of its process, so it is not another's.
 func (p Process) Entry() (entry live.Entry, registered bool) {
-	config, err := claude.ConfigUsedBy(p.Cwd, p.Variable)
+	variable := p.Variable
+	if p.Hidden {
+		variable = os.Getenv
+	}
+	config, err := claude.ConfigUsedBy(p.Cwd, variable)
 	if err != nil {
 		return live.Entry{}, false
 	}

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m, play)) }
+func TestMain(m *testing.M) { os.Exit(storetest.Main(fake.OnEach(m), play)) }
 
 // play is a command that works on an agent: a project, a handle, a verb.
 func play(role []string) {

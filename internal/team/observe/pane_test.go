@@ -15,10 +15,12 @@ func TestPaneOfAStart(t *testing.T) {
 	t.Parallel()
 	const ours, persons, forking = 10, 11, 12 // the last as tmux is before it has become the program
 	table := fake.New()
-	table.Add(ours, fake.Process{Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "=i"}})
-	table.Add(persons, fake.Process{Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "="}})
-	table.Add(forking, fake.Process{})
-	o := &Project{Machine: table.Machine()}
+	const server, program = 2, "/usr/bin/nbs-worker"
+	table.AddServer(server, fake.Process{})
+	table.Add(ours, fake.Process{Parent: server, Args: []string{program, "run", "alpha"}, Program: program, Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "=i"}})
+	table.Add(persons, fake.Process{Parent: server, Args: []string{"-zsh"}, Env: []string{"TMUX_PANE=%1", agent.LaunchVariable + "="}})
+	table.AddServer(forking, fake.Process{Parent: server})
+	o := &Project{Machine: table.Machine(), Program: program}
 	arrived, arriving := agent.Identified{PID: ours}, agent.Identified{}
 	for what, c := range map[string]struct {
 		launcher agent.Identified

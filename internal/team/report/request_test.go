@@ -13,6 +13,9 @@ import (
 	"nbs-worker/internal/store/requests"
 )
 
+// Each test runs on a machine like Linux and on one like macOS.
+func TestMain(m *testing.M) { os.Exit(rig.Tight(fake.OnEach(m))) }
+
 // With the end of the turn, each of its requests is over, also several that were answered in the terminal without running
 // a tool. What the registry says from before the request counts for nothing.
 func TestRequestsAreOverWithTheirTurn(t *testing.T) {
@@ -34,7 +37,7 @@ func TestRequestsAreOverWithTheirTurn(t *testing.T) {
 		over   bool
 	}{{"idle", -time.Second, false}, {"busy", 0, false}, {"waiting", time.Second, false}, {"busy", time.Minute, false}, {"idle", 2 * time.Minute, true}} {
 		since := at.Add(c.since).UnixMilli()
-		entry := fmt.Sprintf(`{"pid":10,"procStart":"%d","status":%q,"statusUpdatedAt":%d,"updatedAt":%d}`, asking.StartTicks, c.status, since, since)
+		entry := fmt.Sprintf(`{"pid":10,"procStart":%q,"status":%q,"statusUpdatedAt":%d,"updatedAt":%d}`, table.Registered(asking), c.status, since, since)
 		rig.Must(t, os.WriteFile(registry.Path(10), []byte(entry), 0o600))
 		for i, b := range all {
 			over, again := b.isOver(at)

@@ -43,7 +43,12 @@ func TestWhoIsEnded(t *testing.T) {
 	} {
 		for verb, end := range ends {
 			w := newWorld(t)
-			w.has("alpha", func(r *agent.Record) { w.live(r); c.change(r) })
+			w.has("alpha", func(r *agent.Record) {
+				if w.live(r); c.ends {
+					w.registers(r)
+				}
+				c.change(r)
+			})
 			_, err := end(w, t.Context())
 			if w.lives() == c.ends || (err == nil) != (c.words == "") {
 				t.Errorf("%s %s: lives %t, %v", verb, what, w.lives(), err)
@@ -71,7 +76,7 @@ func TestEndThatCannotBeWrittenDown(t *testing.T) {
 	} {
 		for verb, end := range ends {
 			w := newWorld(t)
-			w.has("alpha", func(r *agent.Record) { w.live(r) })
+			w.has("alpha", func(r *agent.Record) { w.live(r); w.registers(r) })
 			w.inTheWay(what)
 			_, err := end(w, t.Context())
 			mustSay(t, verb+" "+what, err, fail.Failed, words[verb])

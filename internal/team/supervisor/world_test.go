@@ -19,7 +19,7 @@ import (
 	"nbs-worker/internal/team/observe"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
+func TestMain(m *testing.M) { os.Exit(rig.Tight(fake.OnEach(m))) }
 
 // world is a person's project on a machine without tmux, in which claude is never started.
 type world struct {
@@ -80,6 +80,13 @@ func (w *world) live(r *agent.Record) {
 	r.Process = &agent.Process{Invocation: agent.NewInvocation()}
 	r.Process.Identity = w.table.Add(agentPID, fake.Process{Args: []string{"claude"}, Env: []string{agent.InvocationVariable + "=" + string(r.Process.Invocation)}})
 	r.PID = agentPID
+}
+
+// registers has Claude's registry name the running agent, which takes the place of a mark that is hidden.
+func (w *world) registers(r *agent.Record) {
+	w.Helper()
+	w.put(fmt.Sprintf("%s/config/sessions/%d.json", w.dir, agentPID), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/","procStart":%q,"kind":"interactive","entrypoint":"cli"}`,
+		agentPID, r.SessionID, w.table.Registered(r.Process.Identity)))
 }
 
 const agentPID = 10

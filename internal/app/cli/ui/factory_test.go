@@ -11,6 +11,9 @@ import (
 	"nbs-worker/internal/team/caller"
 )
 
+// Each test runs on a machine like Linux and on one like macOS.
+func TestMain(m *testing.M) { os.Exit(rig.Tight(fake.OnEach(m))) }
+
 func TestVerbWithoutPowersGetsNoProject(t *testing.T) {
 	t.Parallel()
 	_, err := (&Factory{Verb: "new"}).permitted(nil)

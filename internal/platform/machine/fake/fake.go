@@ -1,11 +1,12 @@
-// Package fake is a machine that is a table of processes, for tests of policy.
+// Package fake is a machine that is a table of processes, for tests of policy. It behaves like Linux or like macOS.
 package fake
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,8 @@ import (
 // Process is an entry of the table.
 type Process struct {
 	Parent   int
+	Group    int // 0: its parent's
+	Session  int // 0: its parent's
 	Birth    uint64
 	Name     string
 	Terminal string
@@ -30,14 +33,15 @@ type Process struct {
 	Begun    time.Time // until then its folder cannot be read
 	Ending   bool
 	Halted   bool
+	Zombie   bool // it has ended and waits only to be reaped
 }
 
 // Machine is a table of processes by their pids. Fields may be changed before the machine is used.
 type Machine struct {
-	Place      machine.Place
-	Boot       time.Time
-	HidesStart bool // as macOS hides environments
-	Ignores    bool // no process ends by SIGTERM
+	Place   machine.Place
+	Boot    time.Time
+	Mac     bool // it behaves like macOS
+	Ignores bool // no process ends by SIGTERM
 
 	mu        sync.Mutex
 	processes map[int]Process
@@ -45,12 +49,16 @@ type Machine struct {
 	ended     map[int]chan struct{}
 }
 
-// New returns a machine without processes.
+// New returns a machine without processes. It behaves like Linux, or like macOS in the second run of [OnEach].
 func New() *Machine {
-	return &Machine{
-		Place: machine.Place{BootID: "boot", PIDNS: 1, Host: "host"}, Boot: time.Unix(1_771_500_000, 0),
+	m := &Machine{
+		Place: machine.Place{BootID: "boot", PIDNS: 1, Host: "host"}, Boot: time.Unix(1_771_500_000, 0), Mac: likeMac.Load(),
 		processes: map[int]Process{}, signals: map[int][]syscall.Signal{}, ended: map[int]chan struct{}{},
 	}
+	if m.Mac {
+		m.Place.PIDNS = 0
+	}
+	return m
 }
 
 // Machine returns the table as a machine.
@@ -60,9 +68,7 @@ func (m *Machine) Machine() *machine.Machine { return machine.New(kernel{m}) }
 func (m *Machine) Add(pid int, p Process) agent.Identity {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if p.Birth == 0 {
-		p.Birth = uint64(pid) * 10 //nolint:gosec // a pid is positive
-	}
+	p.Birth = cmp.Or(p.Birth, m.birthOf(pid))
 	if p.Owner == 0 {
 		p.Owner = os.Geteuid()
 	}
@@ -70,14 +76,64 @@ func (m *Machine) Add(pid int, p Process) agent.Identity {
 	return agent.Identity{Identified: agent.Identified{PID: pid, StartTicks: p.Birth}, BootID: m.Place.BootID, PIDNS: m.Place.PIDNS, Host: m.Place.Host}
 }
 
-// End ends a process.
+// birthOf returns when a process started: in clock ticks since the boot, or in microseconds.
+func (m *Machine) birthOf(pid int) uint64 {
+	at := uint64(pid) * 10 //nolint:gosec // a pid is positive
+	if m.Mac {
+		at = uint64(m.Boot.UnixMicro()) + at*1_000_007 //nolint:gosec // the boot is after 1970
+	}
+	return at
+}
+
+// AddServer starts a tmux server. On macOS it keeps the name of its program.
+func (m *Machine) AddServer(pid int, p Process) agent.Identity {
+	if p.Name = "tmux: server"; m.Mac {
+		p.Name = "tmux"
+	}
+	return m.Add(pid, p)
+}
+
+// Registered returns the start of a process as Claude's registry has it.
+func (m *Machine) Registered(id agent.Identity) string {
+	if m.Mac {
+		return time.UnixMicro(int64(id.StartTicks)).UTC().Format(time.ANSIC) //nolint:gosec // far below the limit
+	}
+	return strconv.FormatUint(id.StartTicks, 10)
+}
+
+// End ends a process. The first process becomes the parent of its children.
 func (m *Machine) End(pid int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, lives := m.processes[pid]; lives {
-		delete(m.processes, pid)
-		close(m.ended[pid])
+	if _, lives := m.processes[pid]; !lives {
+		return
 	}
+	for child, p := range m.processes {
+		if p.Parent == pid {
+			p.Group, p.Session = m.groupOf(child), m.sessionOf(child)
+			p.Parent = 1
+			m.processes[child] = p
+		}
+	}
+	delete(m.processes, pid)
+	close(m.ended[pid])
+}
+
+// groupOf and sessionOf return what a process has inherited, or begun.
+func (m *Machine) groupOf(pid int) int {
+	p := m.processes[pid]
+	if _, there := m.processes[p.Parent]; p.Group != 0 || !there || p.Parent == 1 {
+		return cmp.Or(p.Group, pid)
+	}
+	return m.groupOf(p.Parent)
+}
+
+func (m *Machine) sessionOf(pid int) int {
+	p := m.processes[pid]
+	if _, there := m.processes[p.Parent]; p.Session != 0 || !there || p.Parent == 1 {
+		return cmp.Or(p.Session, pid)
+	}
+	return m.sessionOf(p.Parent)
 }
 
 // Signals returns what a process was sent.
@@ -96,117 +152,12 @@ func (m *Machine) at(pid int) (Process, error) {
 	return Process{}, os.ErrNotExist
 }
 
-// kernel is the [machine.Kernel] of a table.
-type kernel struct{ *Machine }
-
-func (k kernel) Place() (machine.Place, error)              { return k.Machine.Place, nil }
-func (k kernel) BootTime() (time.Time, error)               { return k.Boot, nil }
-func (kernel) Load() (float64, error)                       { return 0, machine.ErrUnknown }
-func (kernel) Age(uint64) (time.Duration, error)            { return time.Hour, nil }
-func (kernel) Children(int) ([]int, error)                  { return nil, machine.ErrUnknown }
-func (kernel) HasOpen(int, string) (bool, error)            { return false, machine.ErrUnknown }
-func (kernel) Usage(int) (machine.Usage, error)             { return machine.Usage{}, machine.ErrUnknown }
-func (kernel) Cgroup(int) (string, error)                   { return "", machine.ErrUnknown }
-func (kernel) MemoryKills(int) (machine.MemoryKills, error) { return nil, machine.ErrUnknown }
-
-func (k kernel) PIDs() (pids []int, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for pid := range k.processes {
-		pids = append(pids, pid)
+// shows reports whether the environment of a process can be read. macOS hides that of programs of the system and of
+// protected ones; that of nbs-worker it shows.
+func (m *Machine) shows(pid int, p Process) bool {
+	program := p.Program
+	if program == "" && len(p.Args) > 0 {
+		program = p.Args[0]
 	}
-	slices.Sort(pids)
-	return pids, nil
-}
-
-func (k kernel) Stat(pid int) (machine.Stat, error) {
-	p, err := k.at(pid)
-	return machine.Stat{Parent: p.Parent, Birth: p.Birth, Name: p.Name, Terminal: p.Terminal, Ending: p.Ending, Halted: p.Halted}, err
-}
-
-func (k kernel) Owner(pid int) (int, error) {
-	p, err := k.at(pid)
-	return p.Owner, err
-}
-
-func (k kernel) Arguments(pid int) ([]byte, error) {
-	p, err := k.at(pid)
-	return text(p.Args), err
-}
-
-func (k kernel) Environ(pid int) ([]byte, error) {
-	p, err := k.at(pid)
-	if err == nil && k.HidesStart {
-		err = machine.ErrUnknown
-	}
-	return text(p.Env), err
-}
-
-// text ends each word with a NUL.
-func text(words []string) []byte {
-	if len(words) == 0 {
-		return nil
-	}
-	return []byte(strings.Join(words, "\x00") + "\x00")
-}
-
-func (k kernel) Folder(pid int) (string, error) {
-	p, err := k.at(pid)
-	if err == nil && time.Now().Before(p.Begun) {
-		err = os.ErrPermission
-	}
-	return p.Folder, err
-}
-
-func (k kernel) Opened(pid int) ([]string, error) {
-	p, err := k.at(pid)
-	return p.Opened, err
-}
-
-func (k kernel) Program(pid int) (string, error) {
-	p, err := k.at(pid)
-	return p.Program, err
-}
-
-func (k kernel) Open(pid int) (machine.Process, error) {
-	if _, err := k.at(pid); err != nil {
-		return nil, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return &opened{k.Machine, pid, k.ended[pid], make(chan struct{})}, nil
-}
-
-// opened is the handle of a process.
-type opened struct {
-	of     *Machine
-	pid    int
-	ended  chan struct{}
-	closed chan struct{}
-}
-
-func (o *opened) Signal(signal syscall.Signal) error {
-	o.of.mu.Lock()
-	o.of.signals[o.pid] = append(o.of.signals[o.pid], signal)
-	o.of.mu.Unlock()
-	if signal == syscall.SIGKILL || signal == syscall.SIGTERM && !o.of.Ignores {
-		o.of.End(o.pid)
-	}
-	return nil
-}
-
-func (o *opened) Wait(ctx context.Context) error {
-	select {
-	case <-o.ended:
-		return nil
-	case <-o.closed:
-		return errors.New("the handle is closed")
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (o *opened) Close() error {
-	close(o.closed)
-	return nil
+	return !m.Mac || pid == os.Getpid() || strings.HasPrefix(filepath.Base(program), "nbs-worker")
 }

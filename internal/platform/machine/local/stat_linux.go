@@ -19,6 +19,8 @@ type stat struct {
 	name       string
 	state      byte
 	ppid       int
+	group      int
+	session    int
 	terminal   uint64 // device number; 0: none
 	startTicks uint64 // clock ticks since boot
 	flags      uint64 // of the kernel: PF_EXITING and others
@@ -49,7 +51,7 @@ func (kernel) Stat(pid int) (machine.Stat, error) {
 		return machine.Stat{}, err
 	}
 	return machine.Stat{
-		Parent: read.ppid, Birth: read.startTicks, Name: read.name, Terminal: terminalName(read.terminal),
+		Parent: read.ppid, Group: read.group, Session: read.session, Birth: read.startTicks, Name: read.name, Terminal: terminalName(read.terminal),
 		CPU:  float64(read.usedTicks) / ticksPerSecond,
 		Gone: read.gone(), Ending: read.ending(), Halted: read.state == 'T',
 	}, nil
@@ -86,6 +88,8 @@ const statLimit = 2 << 10 // bytes
 const (
 	stateField   = 3
 	ppidField    = 4
+	groupField   = 5
+	sessionField = 6
 	ttyField     = 7
 	flagsField   = 9
 	utimeField   = 14
@@ -110,6 +114,8 @@ func parseStat(data []byte) (stat, error) {
 		i++
 	}
 	ppid, err1 := strconv.Atoi(string(fields[ppidField]))
+	group, err10 := strconv.Atoi(string(fields[groupField]))
+	session, err11 := strconv.Atoi(string(fields[sessionField]))
 	terminal, err3 := strconv.ParseUint(string(fields[ttyField]), 10, 32)
 	ticks, err2 := strconv.ParseUint(string(fields[startField]), 10, 64)
 	flags, err4 := strconv.ParseUint(string(fields[flagsField]), 10, 64)
@@ -120,12 +126,12 @@ func parseStat(data []byte) (stat, error) {
 	childSystem, err9 := strconv.ParseUint(string(fields[cstimeField]), 10, 64)
 	code, _ := strconv.Atoi(string(fields[exitField])) // without, there are the older signs of an end
 	state := fields[stateField]
-	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9) != nil || len(state) != 1 || !isLetter(state[0]) {
+	if end < 0 || errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11) != nil || len(state) != 1 || !isLetter(state[0]) {
 		return stat{}, fmt.Errorf("malformed stat line of %d bytes", len(data))
 	}
 	_, name, _ := bytes.Cut(data[:end], []byte{'('})
 	return stat{
-		name: string(name), state: state[0], ppid: ppid, terminal: terminal, startTicks: ticks, flags: flags, pending: pending, exitCode: code,
+		name: string(name), state: state[0], ppid: ppid, group: group, session: session, terminal: terminal, startTicks: ticks, flags: flags, pending: pending, exitCode: code,
 		usedTicks: user + system + childUser + childSystem,
 	}, nil
 }

@@ -10,14 +10,14 @@ import (
 
 // statLine is a line of /proc/<pid>/stat with the command in place.
 func statLine(comm string) string {
-	return "4711 (" + comm + ") S 12 4711 4711 34816 4711 4194304 1 0 0 0 1 2 3 4 20 0 9 0 353737 1 2 3 4 5 6 7 8 256 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 9\n"
+	return "4711 (" + comm + ") S 12 4711 4712 34816 4711 4194304 1 0 0 0 1 2 3 4 20 0 9 0 353737 1 2 3 4 5 6 7 8 256 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 9\n"
 }
 
 func TestParseStatReadsBehindTheCommand(t *testing.T) {
 	t.Parallel()
 	for _, comm := range []string{"claude", "tmux: server", ") (", ") Z 1 1", "a) S 1 2 3 (b", "", "()", "\n", "\xff"} {
 		got, err := parseStat([]byte(statLine(comm)))
-		want := (stat{name: comm, state: 'S', ppid: 12, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256, exitCode: 9})
+		want := (stat{name: comm, state: 'S', ppid: 12, group: 4711, session: 4712, startTicks: 353737, terminal: 34816, flags: 4194304, usedTicks: 10, pending: 256, exitCode: 9})
 		rig.Check(t, err == nil && got == want, "command %q: %+v, %v; want %+v", comm, got, err, want)
 	}
 }
