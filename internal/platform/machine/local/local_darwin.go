@@ -3,14 +3,15 @@ package local
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/machine"
 )
 
@@ -42,62 +43,57 @@ func (kernel) Load() (float64, error) {
 }
 
 func (kernel) PIDs() ([]int, error) {
-	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
-	if err != nil {
-		return nil, os.NewSyscallError("sysctl", err)
-	}
-	pids := make([]int, len(all))
-	for i := range all {
-		pids[i] = int(all[i].Proc.P_pid)
-	}
-	return pids, nil
-}
-
-func kinfo(pid int) (*unix.KinfoProc, error) {
-	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) { // an answer of no bytes
-		return nil, os.ErrNotExist
+	data, err := unix.SysctlRaw("kern.proc.all")
+	for again := 0; errors.Is(err, unix.ENOMEM) && again < 5; again++ { // processes were started since it was asked for the size
+		data, err = unix.SysctlRaw("kern.proc.all")
 	}
 	if err != nil {
 		return nil, os.NewSyscallError("sysctl", err)
 	}
-	return info, nil
+	return agent.Mapped(parseKinfos(data), func(one kinfo) int { return one.pid }), nil
 }
 
-// birthOf is when a process started, in microseconds since 1970.
-func birthOf(info *unix.KinfoProc) uint64 {
-	return uint64(info.Proc.P_starttime.Sec)*1e6 + uint64(info.Proc.P_starttime.Usec) //nolint:gosec // both are positive
+// The fields that are read stand where golang.org/x/sys has them: the compiler refuses an index that is not 0.
+var (
+	known unix.KinfoProc
+
+	_ = [1]bool{}[kinfoSize-unsafe.Sizeof(known)]
+	_ = [1]bool{}[startedMicroAt-unsafe.Offsetof(known.Proc.P_starttime.Usec)]
+	_ = [1]bool{}[flagsAt-unsafe.Offsetof(known.Proc.P_flag)]
+	_ = [1]bool{}[stateAt-unsafe.Offsetof(known.Proc.P_stat)]
+	_ = [1]bool{}[pidAt-unsafe.Offsetof(known.Proc.P_pid)]
+	_ = [1]bool{}[nameAt-unsafe.Offsetof(known.Proc.P_comm)]
+	_ = [1]bool{}[ownerAt-unsafe.Offsetof(known.Eproc)-unsafe.Offsetof(known.Eproc.Ucred)-unsafe.Offsetof(known.Eproc.Ucred.Uid)]
+	_ = [1]bool{}[parentAt-unsafe.Offsetof(known.Eproc)-unsafe.Offsetof(known.Eproc.Ppid)]
+	_ = [1]bool{}[groupAt-unsafe.Offsetof(known.Eproc)-unsafe.Offsetof(known.Eproc.Pgid)]
+	_ = [1]bool{}[terminalAt-unsafe.Offsetof(known.Eproc)-unsafe.Offsetof(known.Eproc.Tdev)]
+)
+
+func kinfoOf(pid int) (kinfo, error) {
+	data, err := unix.SysctlRaw("kern.proc.pid", pid)
+	if errors.Is(err, unix.ESRCH) || err == nil && len(data) == 0 { // an answer of no bytes
+		return kinfo{}, os.ErrNotExist
+	}
+	if err != nil {
+		return kinfo{}, os.NewSyscallError("sysctl", err)
+	}
+	return parseKinfo(data)
 }
 
 func (kernel) Stat(pid int) (machine.Stat, error) {
-	info, err := kinfo(pid)
+	info, err := kinfoOf(pid)
 	if err != nil {
 		return machine.Stat{}, err
 	}
-	const stopped, zombie, exiting = 4, 5, 0x2000 // SSTOP, SZOMB, P_WEXIT
-	state := info.Proc.P_stat
-	return machine.Stat{
-		Parent: int(info.Eproc.Ppid), Birth: birthOf(info), Name: unix.ByteSliceToString(info.Proc.P_comm[:]),
-		Terminal: terminalName(info.Eproc.Tdev), CPU: cpuSeconds(pid),
-		Gone: state == zombie, Ending: state == zombie || info.Proc.P_flag&exiting != 0, Halted: state == stopped,
-	}, nil
-}
-
-// terminalName returns the usual name of a terminal, "ttys003", or "" for none.
-func terminalName(device int32) string {
-	const none = -1
-	if device == none || device == 0 {
-		return ""
-	}
-	return fmt.Sprintf("ttys%03d", unix.Minor(uint64(device))) //nolint:gosec // a device number
+	stat := info.stat()
+	stat.CPU = cpuSeconds(pid)
+	stat.Session, _ = unix.Getsid(pid) // 0 for a zombie
+	return stat, nil
 }
 
 func (kernel) Owner(pid int) (uid int, err error) {
-	info, err := kinfo(pid)
-	if err != nil {
-		return 0, err
-	}
-	return int(info.Eproc.Ucred.Uid), nil
+	info, err := kinfoOf(pid)
+	return info.owner, err
 }
 
 func (kernel) Age(birth uint64) (time.Duration, error) {
@@ -111,7 +107,7 @@ func startOf(pid int) (started, error) {
 	if err == nil {
 		return parseProcArgs(raw)
 	}
-	if _, gone := kinfo(pid); gone != nil {
+	if _, gone := kinfoOf(pid); gone != nil {
 		return started{}, gone
 	}
 	return started{}, machine.ErrUnknown // another user's, or a zombie
@@ -135,70 +131,101 @@ func (kernel) Program(pid int) (path string, err error) {
 	return s.program, err
 }
 
-// What proc_info(2) is asked, as in <sys/proc_info.h>.
+// What proc_pidinfo and proc_pidfdinfo are asked.
 const (
-	pidInfo      = 2 // the call: PROC_INFO_CALL_PIDINFO
-	listFiles    = 1 // PROC_PIDLISTFDS
-	taskInfo     = 4 // PROC_PIDTASKINFO
-	folderInfo   = 9 // PROC_PIDVNODEPATHINFO
-	fileSize     = 8
-	folderSize   = 2 * (vnodeSize + unix.PathMax)
-	vnodeSize    = 152 // what stands before the path
-	taskSize     = 96
-	residentAt   = 8 // in a task
-	userTimeAt   = 16
-	systemTimeAt = 24
+	askFiles  = 1 // PROC_PIDLISTFDS
+	askTask   = 4 // PROC_PIDTASKINFO
+	askFolder = 9 // PROC_PIDVNODEPATHINFO
+	askFile   = 2 // PROC_PIDFDVNODEPATHINFO
 )
 
-// ask fills the answer, and returns how much of it was filled. Without one it returns what would be needed.
-func ask(pid int, what uintptr, answer []byte) (int, error) {
-	n, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, pidInfo, uintptr(pid), what, 0, uintptr(unsafe.Pointer(unsafe.SliceData(answer))), uintptr(len(answer)))
-	switch {
-	case errno == unix.ESRCH:
-		return 0, os.ErrNotExist
-	case errno != 0:
-		return 0, os.NewSyscallError("proc_info", errno)
+// ask returns the answer to a question that has one size.
+func ask(pid, what, size int) ([]byte, error) {
+	answer := make([]byte, size)
+	if n := pidInfo(pid, what, answer); n == size {
+		return answer, nil
 	}
-	return int(n), nil
+	info, err := kinfoOf(pid)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.isZombie():
+		return nil, os.ErrNotExist
+	}
+	return nil, os.ErrPermission
 }
 
 func (kernel) Folder(pid int) (string, error) {
-	answer := make([]byte, folderSize)
-	n, err := ask(pid, folderInfo, answer)
+	answer, err := ask(pid, askFolder, folderSize)
 	if err != nil {
 		return "", err
 	}
-	if n < folderSize {
-		return "", machine.ErrUnknown
-	}
-	return unix.ByteSliceToString(answer[vnodeSize : vnodeSize+unix.PathMax]), nil
+	return parseFolder(answer)
 }
 
-func (kernel) HasOpen(int, string) (bool, error) { return false, machine.ErrUnknown }
+// filesOf returns the files and folders that a process has open. One that is closed meanwhile is left out.
+func filesOf(pid int) (files []openFile, err error) {
+	size := pidInfo(pid, askFiles, nil) // how much there is now
+	if size == 0 {
+		size = listedSize
+	}
+	for {
+		listed := make([]byte, 2*size)
+		n := pidInfo(pid, askFiles, listed)
+		if n == 0 {
+			_, err := ask(pid, askTask, taskSize)
+			return nil, err
+		}
+		if n == len(listed) {
+			size = n
+			continue
+		}
+		answer := make([]byte, fileSize)
+		for _, fd := range parseListed(listed[:n]) {
+			if fileInfo(pid, fd, askFile, answer) == fileSize {
+				if file, err := parseFile(answer); err == nil {
+					files = append(files, file)
+				}
+			}
+		}
+		return files, nil
+	}
+}
 
-func (kernel) Opened(int) ([]string, error) { return nil, machine.ErrUnknown }
+func (kernel) HasOpen(pid int, path string) (bool, error) {
+	var wanted unix.Stat_t
+	if err := unix.Stat(path, &wanted); err != nil {
+		return false, err
+	}
+	files, err := filesOf(pid)
+	return slices.ContainsFunc(files, func(f openFile) bool {
+		return f.device == uint32(wanted.Dev) && f.inode == wanted.Ino //nolint:gosec // the same number, signed and not
+	}), err
+}
+
+func (kernel) Opened(pid int) ([]string, error) {
+	files, err := filesOf(pid)
+	return agent.Mapped(files, func(f openFile) string { return f.path }), err
+}
 
 func (kernel) Usage(pid int) (machine.Usage, error) {
-	answer := make([]byte, taskSize)
-	n, err := ask(pid, taskInfo, answer)
+	answer, err := ask(pid, askTask, taskSize)
 	if err != nil {
 		return machine.Usage{}, err
 	}
-	if n < taskSize {
-		return machine.Usage{}, machine.ErrUnknown
-	}
-	return machine.Usage{RSS: binary.NativeEndian.Uint64(answer[residentAt:])}, nil
+	task, err := parseTask(answer)
+	return machine.Usage{RSS: task.resident}, err
 }
 
 // cpuSeconds returns the processor time of a process, without its children; 0 if that is not known.
 func cpuSeconds(pid int) float64 {
 	answer := make([]byte, taskSize)
-	n, err := ask(pid, taskInfo, answer)
+	task, err := parseTask(answer[:pidInfo(pid, askTask, answer)])
 	perSecond, err2 := unix.SysctlUint64("hw.tbfrequency")
-	if err != nil || err2 != nil || n < taskSize || perSecond == 0 {
+	if err != nil || err2 != nil || perSecond == 0 {
 		return 0
 	}
-	return float64(binary.NativeEndian.Uint64(answer[userTimeAt:])+binary.NativeEndian.Uint64(answer[systemTimeAt:])) / float64(perSecond)
+	return float64(task.used) / float64(perSecond)
 }
 
 func (kernel) Cgroup(int) (string, error) { return "", machine.ErrUnknown }

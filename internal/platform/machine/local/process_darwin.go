@@ -36,9 +36,9 @@ func (kernel) Open(pid int) (machine.Process, error) {
 	unix.SetKevent(&changes[1], 0, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR)
 	p := &process{pid: pid, queue: queue}
 	if _, err = unix.Kevent(queue, changes, nil, nil); err == nil {
-		var info *unix.KinfoProc
-		if info, err = kinfo(pid); err == nil {
-			p.birth = birthOf(info)
+		var info kinfo
+		if info, err = kinfoOf(pid); err == nil {
+			p.birth = info.birth
 			return p, nil
 		}
 	}
@@ -49,7 +49,7 @@ func (kernel) Open(pid int) (machine.Process, error) {
 }
 
 func (p *process) Signal(signal syscall.Signal) error {
-	if info, err := kinfo(p.pid); errors.Is(err, os.ErrNotExist) || err == nil && birthOf(info) != p.birth {
+	if info, err := kinfoOf(p.pid); errors.Is(err, os.ErrNotExist) || err == nil && info.birth != p.birth {
 		return nil
 	} else if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *process) Wait(ctx context.Context) error {
 		if p.closed.Load() {
 			return os.ErrClosed
 		}
-		if info, err := kinfo(p.pid); errors.Is(err, os.ErrNotExist) || err == nil && (birthOf(info) != p.birth || isZombie(info)) {
+		if info, err := kinfoOf(p.pid); errors.Is(err, os.ErrNotExist) || err == nil && (info.birth != p.birth || info.isZombie()) {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -85,11 +85,6 @@ func (p *process) Wait(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-func isZombie(info *unix.KinfoProc) bool {
-	const zombie = 5 // SZOMB
-	return info.Proc.P_stat == zombie
 }
 
 // wake lets a wait look again.

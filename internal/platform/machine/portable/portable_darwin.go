@@ -1,13 +1,11 @@
 package portable
 
 import (
-	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -109,13 +107,9 @@ func Socket() (fd int, err error) {
 // PeerPID returns the pid of the process that listens at the other end of a socket.
 func PeerPID(fd int) (int, error) { return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID) }
 
-// HasExited reports whether a child of this process has ended, also when it has not been waited for. waitid(2) of macOS
-// also returns for a child that was stopped.
+// HasExited reports whether a child of this process has ended, also when it has not been waited for.
 func HasExited(child int) bool {
-	const byPID, exited, noWait = 1, 0x4, 0x20 // P_PID, WEXITED, WNOWAIT
-	const infoSize, codeAt, killedWithCore = 128, 8, 3
-	info := make([]byte, infoSize)
-	_, _, errno := unix.Syscall6(unix.SYS_WAITID, byPID, uintptr(child), uintptr(unsafe.Pointer(unsafe.SliceData(info))), exited|unix.WNOHANG|noWait, 0, 0)
-	code := binary.NativeEndian.Uint32(info[codeAt:])
-	return errno == unix.ECHILD || errno == 0 && code > 0 && code <= killedWithCore
+	const zombie = 5 // SZOMB
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", child)
+	return errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) || err == nil && info.Proc.P_stat == zombie // EIO: an answer of no bytes
 }
