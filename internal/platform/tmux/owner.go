@@ -9,12 +9,16 @@ import (
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // checkSocket refuses a socket that another user made or could replace: a client does what its server says, up to
 // running commands and writing files. tmux -L checks the folder itself. With -S, which serves the server that a
 // record names, tmux does not. After a reboot any user can create the path of a socket below /tmp. Errors: BadInput.
 func checkSocket(path string) error {
+	if !portable.FitsSocket(path) {
+		return portable.ErrLongSocket(path).Hint("let tmux keep its sockets in a folder with a shorter path: export TMUX_TMPDIR=/tmp")
+	}
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) {

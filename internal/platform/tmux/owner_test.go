@@ -61,3 +61,10 @@ func TestSocketInAStickyFolderServes(t *testing.T) {
 	_, err := os.Stat(s.socket)
 	rig.Check(t, !errors.Is(err, fs.ErrNotExist), "there is no socket")
 }
+
+// A path that is too long for a socket is refused before tmux is called, and the refusal says what to do.
+func TestSocketWithALongPath(t *testing.T) {
+	t.Parallel()
+	err := checkSocket(filepath.Join(rig.ShortDir(t), strings.Repeat("s", 108)))
+	rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "the path of the socket") && len(fail.HintsOf(err)) == 1, "%v", err)
+}

@@ -38,14 +38,19 @@ func dial(ctx context.Context, s *store.Store) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// Through calls use with a short name of a socket, through its open folder: the kernel allows at most 107 bytes.
+// Through calls use with a short name of a socket, through its open folder, where the operating system has such names. Errors:
+// BadInput if the name is too long for a socket.
 func Through(path string, use func(short string) error) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	return use(portable.Inside(folder, filepath.Base(path)))
+	short := portable.Inside(folder, filepath.Base(path))
+	if !portable.FitsSocket(short) {
+		return portable.ErrLongSocket(short).Hint("use a folder of yours with a shorter path: export XDG_RUNTIME_DIR=/path/of/yours")
+	}
+	return use(short)
 }
 
 // CheckOwn refuses a folder that is not only this user's: another user could have put a socket there.

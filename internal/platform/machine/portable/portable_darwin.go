@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const socketPathMax = 103 // bytes: sun_path without its end
+
 // PathOf names an open file or folder by the name with which it was opened: macOS opens nothing through a descriptor.
 func PathOf(f *os.File) string { return f.Name() }
 

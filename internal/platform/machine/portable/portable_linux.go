@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const socketPathMax = 107 // bytes: sun_path without its end
+
 // PathOf names an open file or folder, whatever has become of its name.
 func PathOf(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
