@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func TestExportWritesUnits(t *testing.T) {
 		cmd, args, err := Tree().Find(line)
 		rig.Check(t, err == nil && cmd.ParseFlags(args) == nil, "a unit runs %q: %v", line, err)
 	}
-	r := runOn(ui.Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger")
+	r := runOn(ui.Streams{ErrTTY: true}, "--root", project, "export", "systemd", "--dir", dir).want(t, 0, "loginctl enable-linger", "to remove them: systemctl --user disable --now nbs-tmux-")
 	paths := strings.Fields(r.out)
 	rig.Check(t, len(paths) == 4 && filepath.Dir(paths[0]) == dir, "it printed %q", r.out)
 	var units []wire.Unit
@@ -39,7 +40,34 @@ func TestExportWritesUnits(t *testing.T) {
 	}
 	rig.Must(t, os.WriteFile(units[0].Path, []byte("mine"), 0o600))
 	run("--root", project, "export", "systemd", "--dir", dir).want(t, fail.Conflict, "exists, and nbs-worker export did not write it")
-	run("--root", project, "export", "launchd").want(t, fail.BadInput, "the argument systemd, slurm or kubernetes is needed")
+	run("--root", project, "export", "cron").want(t, fail.BadInput, "the argument systemd, launchd, slurm or kubernetes is needed")
+}
+
+// The files can be loaded and removed by the commands that are printed, wherever export was called.
+func TestExportWritesLaunchAgents(t *testing.T) {
+	state := rig.MemoryDir(t)
+	t.Setenv("XDG_STATE_HOME", state)
+	project, dir := newProject(t), filepath.Join(t.TempDir(), "Launch Agents")
+	shown := run("--root", project, "export", "launchd", "--policy", "/p.yaml").want(t, 0)
+	for _, want := range []string{"# nbs-recover-", "<!-- Made by nbs-worker export launchd", "<string>" + project + "</string>", "<string>/p.yaml</string>", "<key>XDG_STATE_HOME</key>"} {
+		rig.Check(t, strings.Contains(shown.out, want), "it does not hold %q:\n%s", want, shown.out)
+	}
+	_, err := os.Stat(filepath.Join(state, "nbs-worker/logs"))
+	rig.Check(t, os.IsNotExist(err), "only shown, and it made logs: %v", err)
+
+	r := runOn(ui.Streams{ErrTTY: true}, "--root", project, "export", "launchd", "--dir", dir).want(t, 0)
+	paths := strings.Split(strings.TrimSpace(r.out), "\n")
+	rig.Equal(t, len(paths), 4, "files")
+	words := "'" + strings.Join(paths, "' '") + "'"
+	domain := fmt.Sprintf(" gui/%d ", os.Getuid())
+	r.want(t, 0, "to start them now: launchctl bootstrap"+domain+words+"\n", "launchctl bootout"+domain+words+"; rm "+words+"\n")
+	logs, err := filepath.Glob(filepath.Join(state, "nbs-worker/logs/nbs-*.log"))
+	rig.Check(t, err == nil && len(logs) == 4, "the logs: %v, %v", logs, err)
+	rig.MustBePrivate(t, filepath.Join(state, "nbs-worker"), 5)
+	text, err := os.ReadFile(paths[2])
+	rig.Check(t, err == nil && strings.Contains(string(text), logs[3]), "%v: %s", err, text)
+	rig.Must(t, os.WriteFile(paths[3], []byte("<plist/>"), 0o600))
+	run("--root", project, "export", "launchd", "--dir", dir).want(t, fail.Conflict, "exists, and nbs-worker export did not write it")
 }
 
 func TestExportWritesJobs(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"nbs-worker/internal/platform/export"
 )
 
-// Unit is a systemd unit.
+// Unit is a file for a service manager or a scheduler.
 type Unit struct {
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"` // where it was written

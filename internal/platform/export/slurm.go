@@ -55,15 +55,7 @@ case $SLURM_JOB_DEPENDENCY in
 	;;
 esac
 umask 077
-` + exports.String() + `# API keys and the like: NAME=value lines, which only you can read.
-keys=${XDG_CONFIG_HOME:-$HOME/.config}/nbs-worker/environment
-if [ -r "$keys" ]; then
-	while IFS= read -r line; do
-		case $line in [A-Za-z_]*=*) export "$line" ;; esac
-	done <"$keys"
-fi
-
-` + run + ` --job "slurm/$SLURM_CLUSTER_NAME/$SLURM_JOB_NAME" &
+` + exports.String() + "# API keys and the like: NAME=value lines, which only you can read.\n" + keysScript + "\n" + run + ` --job "slurm/$SLURM_CLUSTER_NAME/$SLURM_JOB_NAME" &
 run=$!
 leaving=
 trap 'leaving=1; kill -TERM "$run"' TERM

@@ -16,9 +16,9 @@ const (
 	quotes = `"q" 'x' \`
 )
 
-func unitsOf(t *testing.T, s Systemd) []Unit {
+func unitsOf(t *testing.T, of Team) []Unit {
 	t.Helper()
-	units, err := s.Units()
+	units, err := of.Systemd()
 	rig.Must(t, err)
 	return units
 }
@@ -35,7 +35,7 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 		rig.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
 	}
 	for _, socket := range []string{"", "team", filepath.Join(home, quotes)} {
-		paths, err := Write(dir, unitsOf(t, Systemd{
+		paths, err := Write(dir, unitsOf(t, Team{
 			Program: program, Tmux: tmux, Project: filepath.Join(home, quotes), Socket: socket, Pause: filepath.Join(home, quotes, "paused"),
 			Policy: filepath.Join(home, quotes), Env: []string{"PATH=/bin:" + home + quotes, "IS_SANDBOX=1"},
 		}))
@@ -44,7 +44,7 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 		rig.Check(t, complaint == "", "socket %q: %s", socket, complaint)
 	}
 	rig.Must(t, os.Remove(program))
-	paths, err := Write(dir, unitsOf(t, Systemd{Program: program, Tmux: tmux, Project: home}))
+	paths, err := Write(dir, unitsOf(t, Team{Program: program, Tmux: tmux, Project: home}))
 	rig.Must(t, err)
 	complaint := verify(t, paths...)
 	rig.Check(t, strings.Contains(complaint, "nbs-worker is not executable"), "of a program that is not there: %q", complaint)
@@ -57,7 +57,7 @@ func TestRecoveryWaitsForThePause(t *testing.T) {
 	for _, name := range []string{"plain", odd, quotes, "[ab]*?", "a\nb\\"} {
 		pause := filepath.Join(t.TempDir(), name, "paused")
 		rig.Must(t, os.Mkdir(filepath.Dir(pause), 0o700))
-		recovery := unitsOf(t, Systemd{Program: "/bin/true", Project: "/srv/team", Pause: pause})[1].Text
+		recovery := unitsOf(t, Team{Program: "/bin/true", Project: "/srv/team", Pause: pause})[1].Text
 		_, condition, _ := strings.Cut(recovery, "\nCondition")
 		condition, _, _ = strings.Cut("Condition"+condition, "\n")
 		holds := func() bool { return exec.Command("systemd-analyze", "condition", condition).Run() == nil }
@@ -100,7 +100,7 @@ func TestProjectsHaveUnitsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, project := range []string{"/a/team", "/b/team", "/b/te am", "/b/te-am"} {
-		for _, unit := range unitsOf(t, Systemd{Project: project})[1:] {
+		for _, unit := range unitsOf(t, Team{Project: project})[1:] {
 			names[unit.Name] = true
 			rig.Check(t, !strings.ContainsAny(unit.Name, " /"), "the name %q", unit.Name)
 		}
@@ -111,12 +111,12 @@ func TestProjectsHaveUnitsOfTheirOwn(t *testing.T) {
 func TestFilesOfOthersStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	units := unitsOf(t, Systemd{Project: "/srv/team"})
+	units := unitsOf(t, Team{Project: "/srv/team"})
 	theirs := filepath.Join(dir, units[2].Name)
 	rig.Must(t, os.WriteFile(theirs, []byte("[Service]\n"), 0o600))
 	_, err := Write(dir, units)
 	rig.Equal(t, fail.KindOf(err), fail.Conflict, "kind")
-	_, err = Systemd{Program: "/o'brien/nbs-worker"}.Units()
+	_, err = Team{Program: "/o'brien/nbs-worker"}.Systemd()
 	rig.Equal(t, fail.KindOf(err), fail.BadInput, "kind")
 	names, err := os.ReadDir(dir)
 	rig.Must(t, err)

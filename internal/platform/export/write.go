@@ -50,5 +50,8 @@ func checkOurs(path string) error {
 // isOurs reports whether a text has the first line of one of our units.
 func isOurs(text []byte) bool {
 	start, _, _ := strings.Cut(mark, "systemd")
+	if _, list, isXML := bytes.Cut(text, []byte("?>\n<!-- ")); isXML && bytes.HasPrefix(text, []byte("<?xml ")) {
+		return bytes.HasPrefix(list, []byte(strings.TrimPrefix(start, "# ")))
+	}
 	return bytes.HasPrefix(bytes.TrimPrefix(text, []byte("#!/bin/bash\n")), []byte(start))
 }

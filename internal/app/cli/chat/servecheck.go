@@ -57,7 +57,7 @@ func checkBot(ctx context.Context, f *ui.Factory) (doctor.Checkup, error) {
 	if err != nil {
 		return doctor.Checkup{}, err
 	}
-	unit := export.Systemd{Project: s.Project.Store.Project()}.ServeName()
+	unit := export.Team{Project: s.Project.Store.Project()}.ServeName() + export.Service
 	check := services.BotCheck{Supervisor: s, Unit: unit, Doctor: doctor.Options{Bands: bands, Version: ui.VersionLine(f.Version)}}
 	if f.OnTerminal() && !f.JSON {
 		check.Agreed = func(ctx context.Context, webhook string) (bool, error) {

@@ -255,15 +255,15 @@ func (w *setup) writeUnit(ctx context.Context) error {
 	if !wanted {
 		return nil
 	}
-	needs, err := ui.Systemd(w.s.Project)
+	needs, err := ui.Team(w.s.Project)
 	if err != nil {
 		return err
 	}
-	units, err := needs.Units()
+	units, err := needs.Systemd()
 	if err != nil {
 		return err
 	}
-	units = slices.DeleteFunc(units, func(u export.Unit) bool { return u.Name != needs.ServeName() })
+	units = slices.DeleteFunc(units, func(u export.Unit) bool { return u.Name != needs.ServeName()+export.Service })
 	dir, err := unitFolder()
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/host/setup"
+	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/team/doctor"
 )
 
@@ -58,11 +59,11 @@ func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts)
 		return nil
 	}
 	facts.Root = s.Project.Store.Project()
-	units, err := ui.Systemd(s.Project)
+	units, err := ui.Team(s.Project)
 	if err != nil && fail.KindOf(err) != fail.Unfit { // no tmux: that is a finding of doctor
 		return err
 	}
 	units.Project = facts.Root
-	facts.Findings = append([]doctor.Finding{setup.AtBoot(ctx, units.RecoverName())}, facts.Findings...)
+	facts.Findings = append([]doctor.Finding{setup.AtBoot(ctx, units.RecoverName()+export.Service)}, facts.Findings...)
 	return nil
 }

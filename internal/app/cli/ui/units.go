@@ -5,6 +5,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/platform/export"
+	"nbs-worker/internal/store/trust"
 	"nbs-worker/internal/team/observe"
 )
 
@@ -34,13 +35,28 @@ func present(names ...string) (env []string) {
 	return env
 }
 
-// Systemd returns what the units of a project need.
-func Systemd(p *observe.Project) (export.Systemd, error) {
+// Team returns what the services of a project need.
+func Team(p *observe.Project) (export.Team, error) {
 	server, err := p.Tmux(p.Socket)
 	if err != nil {
-		return export.Systemd{}, err
+		return export.Team{}, err
 	}
-	wanted := export.Systemd{Program: p.Program, Tmux: server.Program(), Project: p.Store.Project(), Socket: p.Socket, Pause: p.Store.Watching().PauseFile()}
+	wanted := export.Team{Program: p.Program, Tmux: server.Program(), Project: p.Store.Project(), Socket: p.Socket, Pause: p.Store.Watching().PauseFile()}
 	wanted.Env = present(exported...)
+	return wanted, nil
+}
+
+// LaunchAgents returns what the services of a project need that launchd runs. Errors: Unfit without a home folder.
+func LaunchAgents(p *observe.Project) (export.Team, error) {
+	wanted, err := Team(p)
+	if err != nil {
+		return wanted, err
+	}
+	home, err := trust.HomeOf(p.Env)
+	if err != nil {
+		return wanted, err
+	}
+	wanted.Logs = home.Path("logs")
+	wanted.Env = append(wanted.Env, present("HOME")...)
 	return wanted, nil
 }
