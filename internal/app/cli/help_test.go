@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"maps"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -226,6 +229,10 @@ func TestTopics(t *testing.T) {
 	rig.Check(t, r.code == 0 && strings.Contains(r.out, "  Conversations: ask, ") && r.err == "", "without arguments: %+v", r)
 	r = run("version")
 	rig.Check(t, r.code == 0 && strings.HasPrefix(r.out, "nbs-worker ") && strings.Count(r.out, "\n") == 1, "version: %+v", r)
+	var version wire.Version
+	r = run("version", "--json")
+	err := json.Unmarshal([]byte(r.out), &version)
+	rig.Check(t, err == nil && version.OS == runtime.GOOS && version.Arch == runtime.GOARCH && version.Go == runtime.Version(), "version --json: %v, %s", err, r.out)
 }
 
 // Help is also for where nothing else works.

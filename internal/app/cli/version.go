@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,17 +28,31 @@ func version() string {
 	return "unknown " + runtime.Version()
 }
 
+// commit returns the commit of the source, or "" if the build did not record it.
+func commit() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
+	if i < 0 {
+		return ""
+	}
+	return info.Settings[i].Value
+}
+
 func newVersionCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    ui.WithCodes("Prints the version of nbs-worker.", fail.Failed, fail.BadInput),
-		Example: `  nbs-worker version`,
+		Long:    ui.WithCodes("Prints the version of nbs-worker. --json adds the system for which it was built, and the commit.", fail.Failed, fail.BadInput),
+		Example: `  nbs-worker version
+  nbs-worker version --json | jq -r .os`,
 		Args:    ui.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if f.JSON {
 				ours, with, _ := strings.Cut(f.Version, " ")
-				return ui.Failed(f.PrintJSON(wire.Version{Version: ours, Go: with}), "version")
+				return ui.Failed(f.PrintJSON(wire.Version{Version: ours, Go: with, OS: runtime.GOOS, Arch: runtime.GOARCH, Commit: commit()}), "version")
 			}
 			_, err := fmt.Fprintln(f.Streams.Out, ui.VersionLine(f.Version))
 			return ui.Failed(err, "version")

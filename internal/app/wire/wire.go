@@ -330,6 +330,9 @@ func NewFailure(handle agent.Handle, kind fail.Kind, message string, hints []str
 type Version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
+	OS      string `json:"os"`               // for which it was built, as Go names it: linux or darwin
+	Arch    string `json:"arch"`             // amd64 or arm64
+	Commit  string `json:"commit,omitempty"` // of its source, if the build recorded it
 }
 
 // Usage is what the processes of an agent use of the machine.
