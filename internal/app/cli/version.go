@@ -43,12 +43,12 @@ func commit() string {
 
 func newVersionCmd(f *ui.Factory) *cobra.Command {
 	return f.WithJSON(&cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    ui.WithCodes("Prints the version of nbs-worker. --json adds the system for which it was built, and the commit.", fail.Failed, fail.BadInput),
+		Use:   "version",
+		Short: "Print the version",
+		Long:  ui.WithCodes("Prints the version of nbs-worker. --json adds the system for which it was built, and the commit.", fail.Failed, fail.BadInput),
 		Example: `  nbs-worker version
   nbs-worker version --json | jq -r .os`,
-		Args:    ui.NoArguments,
+		Args: ui.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if f.JSON {
 				ours, with, _ := strings.Cut(f.Version, " ")

@@ -28,6 +28,8 @@ var ErrUnknown = errors.New("this operating system does not tell")
 // Kernel answers for one operating system. A question about a process that has ended is answered with
 // [os.ErrNotExist], one that the operating system does not answer with [ErrUnknown].
 type Kernel interface {
+	System() string // as Go names it: linux or darwin
+
 	Place() (Place, error)
 	BootTime() (time.Time, error)    // by the present clock
 	Load() (load float64, err error) // processes that ran or wanted to run, averaged over the last minute

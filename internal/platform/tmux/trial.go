@@ -41,6 +41,12 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(printed), "tmux "), nil
 }
 
+// ServerVersion returns the version of a server that runs. Errors: it does not run, or does not understand this tmux.
+func (c *Client) ServerVersion(ctx context.Context) (string, error) {
+	printed, err := c.run(ctx, "/", "display-message", "-p", "#{version}")
+	return strings.TrimSpace(printed), err
+}
+
 // TooOld reports whether a version of tmux is older than [OldestUsable]. An unreadable version, such as "master",
 // counts as new.
 func TooOld(version string) bool {

@@ -11,6 +11,7 @@ type check struct {
 	id      string
 	holds   string // what the check says if it finds nothing wrong
 	project bool   // it needs a .nbs
+	system  string // the only one that it is about, as Go names it; "": each
 	// volatile marks a check of something that other commands change: its findings are checked a second time before
 	// they are reported.
 	volatile bool
@@ -47,7 +48,12 @@ var checks = []check{
 	{id: "folder.state", holds: "the folders outside the project are private and can be written", run: (*examination).outside},
 	{id: "folder.private", holds: "the files in .nbs belong to this user, and no other user can read them", project: true, run: (*examination).private},
 
-	{id: "logout.server", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
+	{id: "logout.server", system: "linux", holds: "the tmux server outlives the login in which it was started", run: (*examination).outlivesLogin},
+
+	{id: "mac.server", system: "darwin", holds: "launchd keeps the tmux server", run: (*examination).keptByLaunchd},
+	{id: "mac.tmux", system: "darwin", holds: "the tmux servers have the version of the installed tmux", run: (*examination).agedServers},
+	{id: "mac.sleep", system: "darwin", run: (*examination).sleeps},
+	{id: "mac.promises", system: "darwin", run: (*examination).weakerPromises},
 
 	{id: "team.paused", holds: "the project is not paused", project: true, run: (*examination).paused},
 	{id: "team.health", holds: "no agent needs attention", project: true, volatile: true, run: (*examination).health},

@@ -177,7 +177,7 @@ func repair(ctx context.Context, all findings) (done []string, failed []error) {
 // been another command.
 func examine(ctx context.Context, s *supervisor.Supervisor, how Options) (Checkup, error) {
 	wanted := slices.DeleteFunc(slices.Clone(checks), func(c check) bool {
-		return c.project && !s.Project.Store.Exists() || c.id == "claude.probe" && !how.Probe || len(how.Only) > 0 && !slices.Contains(how.Only, c.id)
+		return c.project && !s.Project.Store.Exists() || c.system != "" && c.system != s.Project.Machine.System() || c.id == "claude.probe" && !how.Probe || len(how.Only) > 0 && !slices.Contains(how.Only, c.id)
 	})
 	found, err := lookOnce(ctx, s, how, wanted)
 	doubtful := slices.DeleteFunc(slices.Clone(wanted), func(c check) bool {

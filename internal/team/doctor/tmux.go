@@ -9,7 +9,13 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-const installTmux = "apt-get install tmux"
+// installTmux returns the command that installs tmux.
+func (d *examination) installTmux() string {
+	if d.project.Machine.IsMac() {
+		return "brew install tmux"
+	}
+	return "apt-get install tmux"
+}
 
 func (d *examination) tmuxVersion(ctx context.Context) findings {
 	var version string
@@ -20,9 +26,9 @@ func (d *examination) tmuxVersion(ctx context.Context) findings {
 	const why = "agents run in tmux; without it, only nbs-worker run works, with one terminal for each agent"
 	switch {
 	case err != nil:
-		return unfit(oneLine(err), why, installTmux)
+		return unfit(oneLine(err), why, d.installTmux())
 	case tmux.TooOld(version):
-		return unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, installTmux)
+		return unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, d.installTmux())
 	}
 	return holding("tmux has version " + version)
 }

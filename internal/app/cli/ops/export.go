@@ -18,12 +18,7 @@ import (
 
 type exportOptions struct{ dir, policy, image string }
 
-func newExportCmd(f *ui.Factory) *cobra.Command {
-	o := &exportOptions{}
-	cmd := &cobra.Command{
-		Use:   "export {systemd | launchd | slurm <handle> | kubernetes <handle> --image IMAGE}",
-		Short: "Write services for the team, or a job for one agent",
-		Long: ui.WithCodes(`systemd: prints four units for your own systemd, or writes them to --dir:
+const exportText = `systemd: prints four units for your own systemd, or writes them to --dir:
 
   nbs-tmux.service         the agents' tmux server, as a service of its
                            own, so that no logout and no restart of another
@@ -61,8 +56,14 @@ that the nodes share.
 kubernetes: prints the manifest of a StatefulSet with a volume, for kubectl apply. It is
 generated, not run: nbs-worker is not tested on Kubernetes.
 
-export replaces only files that it has written itself.`,
-			fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
+export replaces only files that it has written itself.`
+
+func newExportCmd(f *ui.Factory) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export {systemd | launchd | slurm <handle> | kubernetes <handle> --image IMAGE}",
+		Short: "Write services for the team, or a job for one agent",
+		Long: ui.WithCodes(exportText, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
 		Example: `  nbs-worker export systemd
   nbs-worker export systemd --dir ~/.config/systemd/user \
       --policy ~/.config/nbs-worker/team.yaml

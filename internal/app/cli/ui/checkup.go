@@ -15,7 +15,7 @@ import (
 var groupTitles = map[string]string{
 	"claude": "Claude Code", "tmux": "tmux", "folder": "Project folder", "logout": "Logout", "team": "Agents",
 	"left": "Journal", "environment": "Environment", "start": "First start", "conversations": "Conversations",
-	"bot": "Bot", "service": "Service", "host": "Host",
+	"bot": "Bot", "service": "Service", "host": "Host", "mac": "macOS",
 }
 
 // OfCheckup returns the exit code of a checkup; nil if nothing is worse than a note.

@@ -1,0 +1,8 @@
+package fake
+
+func (k kernel) System() string {
+	if k.HidesStart {
+		return "darwin"
+	}
+	return "linux"
+}

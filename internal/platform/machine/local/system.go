@@ -1,0 +1,5 @@
+package local
+
+import "runtime"
+
+func (kernel) System() string { return runtime.GOOS }
