@@ -58,9 +58,10 @@ type Process struct {
 	Identity               // claude; its PID is 0 before claude is started
 	Wrapped    *Identified `json:"wrapped,omitempty"` // the claude that the identified process, a wrapper, has started; nil: that process is claude
 	Launcher   Identified  `json:"launcher"`
-	Tmux       *TmuxPlace  `json:"tmux,omitempty"`    // nil: not in tmux
-	Adopted    *Adoption   `json:"adopted,omitempty"` // nil: a launcher of ours started it
-	Job        string      `json:"job,omitempty"`     // of a scheduler, in which it runs; "": in none
+	Version    string      `json:"launcher_version,omitempty"` // of the launcher's nbs-worker; "": an early one, which did not record it
+	Tmux       *TmuxPlace  `json:"tmux,omitempty"`             // nil: not in tmux
+	Adopted    *Adoption   `json:"adopted,omitempty"`          // nil: a launcher of ours started it
+	Job        string      `json:"job,omitempty"`              // of a scheduler, in which it runs; "": in none
 
 	// Ready is when claude was seen to be ready and logged in; zero: not seen.
 	Ready time.Time `json:"ready,omitzero"`
@@ -93,6 +94,18 @@ func (p *Process) Claude() Identified {
 		return *p.Wrapped
 	}
 	return p.Identified
+}
+
+// OtherLauncher returns the version of the launcher that leads the process, if it is not ours: an upgrade leaves the
+// launchers that run as they are. It returns "" if it is ours, or if no launcher leads the process.
+func (p *Process) OtherLauncher(ours string) string {
+	switch {
+	case p == nil || p.Adopted != nil || p.Launcher.PID == 0 || p.Version == ours:
+		return ""
+	case p.Version == "":
+		return "an earlier version"
+	}
+	return p.Version
 }
 
 // LauncherIdentity returns the launcher's identity, on the boot and host of the start.

@@ -132,3 +132,19 @@ func TestReplaceLeavesACopyAsItWas(t *testing.T) {
 	got = after.PreviousSessions
 	rig.Check(t, len(got) == 2 && got[0].SessionID == "b" && got[1].SessionID == "c" && after.SessionID == "a", "after: %s, %+v", after.SessionID, got)
 }
+
+// An agent goes on during an upgrade, and its launcher is then of another version.
+func TestLaunchersOfOtherVersions(t *testing.T) {
+	t.Parallel()
+	launcher := agent.Identified{PID: 7}
+	for _, test := range []struct {
+		process *agent.Process
+		want    string
+	}{
+		{nil, ""}, {&agent.Process{}, ""}, {&agent.Process{Launcher: launcher, Version: "1.2"}, ""},
+		{&agent.Process{Launcher: launcher, Version: "1.1"}, "1.1"}, {&agent.Process{Launcher: launcher}, "an earlier version"},
+		{&agent.Process{Adopted: &agent.Adoption{}}, ""},
+	} {
+		rig.Equal(t, test.process.OtherLauncher("1.2"), test.want, "%+v", test.process)
+	}
+}

@@ -28,6 +28,7 @@ type Session struct {
 	Answers          bool              `json:"answers"` // commands can answer what it asks, from its next start on
 	Depth            int               `json:"depth"`   // the number of agents between it and a person
 	ClaudeVersion    string            `json:"claude_version,omitempty"`
+	LauncherVersion  string            `json:"launcher_version,omitempty"` // of the nbs-worker that leads it while it runs; "": not known
 	InitialPrompt    string            `json:"initial_prompt"`
 	ConfigDir        string            `json:"config_dir"`
 	Transcript       *Transcript       `json:"transcript"`
@@ -105,6 +106,9 @@ func NewSession(v inspect.View, advice []string, judge *attention.Judge) Session
 	}
 	if v.Status.SamePID {
 		out.UptimeS = new(int64(v.Status.Uptime / time.Second))
+		if r.Process != nil {
+			out.LauncherVersion = r.Process.Version
+		}
 	}
 	if t := v.Transcript; t != nil {
 		out.Transcript = &Transcript{Path: t.Path, Bytes: t.Size, Modified: timeOf(t.Modified)}

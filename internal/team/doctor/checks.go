@@ -57,6 +57,7 @@ var checks = []check{
 
 	{id: "team.paused", holds: "the project is not paused", project: true, run: (*examination).paused},
 	{id: "team.health", holds: "no agent needs attention", project: true, volatile: true, run: (*examination).health},
+	{id: "team.launchers", holds: "the launchers of the agents are of this version", project: true, volatile: true, run: (*examination).otherLaunchers},
 	{id: "team.renamed", holds: "no rename was left incomplete", project: true, volatile: true, run: ofEach((*examination).known, (*examination).halfRenamed)},
 	{id: "team.leaving", holds: "no agent is between two machines", project: true, volatile: true, run: (*examination).leaving},
 	{id: "team.moved", holds: "each record names the conversation that its agent is in", project: true, volatile: true, run: ofEach((*examination).known, (*examination).moved)},

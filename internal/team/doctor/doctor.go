@@ -94,7 +94,7 @@ type Options struct {
 	Probe      bool     // start a claude in a scratch folder, and watch what it does
 	ProjectErr error    // why the project's .nbs cannot be opened; nil if it can, or if the project has no .nbs
 	Bands      agent.Bands
-	Version    string        // of this program, as nbs-worker version prints it
+	Version    string        // of this program, without that of Go
 	Patience   time.Duration // with claude; 0: as long as a machine needs that is as busy as this one
 }
 

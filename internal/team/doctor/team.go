@@ -3,7 +3,9 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -55,6 +57,20 @@ func (d *examination) health(ctx context.Context) findings {
 		return nil
 	}
 	return found(level, "needs attention: "+handles(unwell), "triage shows what is wrong with each agent, and what to do", "nbs-worker triage")
+}
+
+// otherLaunchers names the agents whose launchers are of another version: an upgrade leaves those that run as they are.
+func (d *examination) otherLaunchers(context.Context) (all findings) {
+	led := map[string][]string{} // handles by version
+	for _, row := range d.live() {
+		if other := row.Record.Process.OtherLauncher(d.Version); other != "" {
+			led[other] = append(led[other], string(row.Handle))
+		}
+	}
+	for _, version := range slices.Sorted(maps.Keys(led)) {
+		all.add(Note, "led by "+version+" of nbs-worker, and this is "+d.Version+": "+handles(led[version]), "after an upgrade each agent goes on, and its next start uses the new version")
+	}
+	return all
 }
 
 // halfRenamed finds agents whose rename was killed. One that goes on has the verb lock.

@@ -49,6 +49,7 @@ type Launcher struct {
 	// Pane is the environment of the terminal in which the launcher runs.
 	Pane    map[string]string
 	Program string // path of nbs-worker, to which claude reports; "" for the one on the PATH
+	Version string // of this nbs-worker
 	Now     func() time.Time
 
 	Restarts Restarter         // nil: the launcher leaves with its claude

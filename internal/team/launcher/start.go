@@ -87,7 +87,7 @@ func (l *Launcher) announce(ctx context.Context, handle agent.Handle, launch sto
 		if err := l.Store.CheckSeal(r); err != nil { // this is the record that will run
 			return err
 		}
-		r.Process.Launcher = self.Identified
+		r.Process.Launcher, r.Process.Version = self.Identified, l.Version
 		if config, err := claude.ConfigOf(&r.Spec, launch.Env); err == nil {
 			r.Process.Transcripts = config.TranscriptFolder()
 		}

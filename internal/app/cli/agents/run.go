@@ -130,7 +130,7 @@ func lead(ctx context.Context, f *ui.Factory, opened *store.Store, handle agent.
 	debug.SetMemoryLimit(enough)
 	program, _ := os.Executable() // without it, claude finds it on the PATH
 	l := &launcher.Launcher{
-		Store: opened, Machine: f.Machine, Pane: launcher.PaneEnv(), Program: program, Now: time.Now, Restarts: restarter(f, opened, program),
+		Store: opened, Machine: f.Machine, Pane: launcher.PaneEnv(), Program: program, Version: f.Release(), Now: time.Now, Restarts: restarter(f, opened, program),
 		Tell: func(what string) { f.Say("%s %s", handle, what) }, GiveBack: giveBack,
 	}
 	return l.Run(context.WithoutCancel(ctx), handle, id)

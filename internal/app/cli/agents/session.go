@@ -141,6 +141,9 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 	if r.Process != nil && r.Process.Adopted != nil {
 		lines = append(lines, ui.Line{"Adopted", f.When(r.Process.Adopted.At) + "; it has no launcher until its next start"})
 	}
+	if other := v.Record.Process.OtherLauncher(f.Release()); other != "" && v.Status.SamePID {
+		lines = append(lines, ui.Line{"Launcher", "of " + other + "; its next start uses " + f.Release()})
+	}
 	if v.LastError != nil {
 		lines = append(lines, ui.Line{"Last error", errorLine(f, v.LastError)})
 	}

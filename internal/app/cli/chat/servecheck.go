@@ -58,7 +58,7 @@ func checkBot(ctx context.Context, f *ui.Factory) (doctor.Checkup, error) {
 		return doctor.Checkup{}, err
 	}
 	unit := export.Team{Project: s.Project.Store.Project()}.ServeName() + export.Service
-	check := services.BotCheck{Supervisor: s, Unit: unit, Doctor: doctor.Options{Bands: bands, Version: ui.VersionLine(f.Version)}}
+	check := services.BotCheck{Supervisor: s, Unit: unit, Doctor: doctor.Options{Bands: bands, Version: f.Release()}}
 	if f.OnTerminal() && !f.JSON {
 		check.Agreed = func(ctx context.Context, webhook string) (bool, error) {
 			f.Line("another program has Telegram send the bot's messages to " + human.Quote(webhook) + "; serve would get none")

@@ -63,7 +63,7 @@ func newExportCmd(f *ui.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export {systemd | launchd | slurm <handle> | kubernetes <handle> --image IMAGE}",
 		Short: "Write services for the team, or a job for one agent",
-		Long: ui.WithCodes(exportText, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
+		Long:  ui.WithCodes(exportText, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Unfit),
 		Example: `  nbs-worker export systemd
   nbs-worker export systemd --dir ~/.config/systemd/user \
       --policy ~/.config/nbs-worker/team.yaml

@@ -103,7 +103,7 @@ func (f *Factory) OpenToExamine() (*supervisor.Supervisor, doctor.Options, error
 	if err != nil {
 		return nil, doctor.Options{}, err
 	}
-	how := doctor.Options{Bands: bands, Version: VersionLine(f.Version)}
+	how := doctor.Options{Bands: bands, Version: f.Release()}
 	s, err := f.Planner()
 	if err == nil {
 		return s, how, nil

@@ -16,6 +16,12 @@ import (
 // VersionLine returns a version as it is printed.
 func VersionLine(version string) string { return "nbs-worker " + version }
 
+// Release returns the version of this program, without that of Go.
+func (f *Factory) Release() string {
+	release, _, _ := strings.Cut(f.Version, " ")
+	return release
+}
+
 // Error messages of the libraries, in our words.
 
 // InOurWords rewrites an error of the command line without internal names.
