@@ -11,6 +11,7 @@ import (
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/host/link"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -142,7 +143,7 @@ func TestAProgramIsInstalled(t *testing.T) {
 	script(t, filepath.Join(homes, "b/usr/uname"), "echo Linux riscv64\n")
 	run("host", "add", "b", "b", "--install", "--yes").want(t, fail.Unfit, "the system of b is not known")
 	script(t, filepath.Join(homes, "b/usr/uname"), "echo Darwin arm64\n")
-	run("host", "add", "b", "b", "--install", "--yes").want(t, fail.Unfit, "b is darwin/arm64", "GOOS=darwin GOARCH=arm64 go build")
+	run("host", "add", "b", "b", "--install", "--yes").want(t, fail.Unfit, "b is darwin/arm64", "tar -xzf nbs-worker-VERSION-darwin-arm64.tar.gz", "GOOS=darwin GOARCH=arm64 go build")
 	rig.Must(t, os.Remove(filepath.Join(homes, "b/usr/uname")))
 
 	script(t, installed, "echo nbs-worker v0 old\n")
@@ -201,6 +202,51 @@ func TestAHostIsEnabled(t *testing.T) {
 	rig.Must(t, os.Remove(filepath.Join(home, "usr/loginctl")))
 	rig.Must(t, os.RemoveAll(filepath.Join(home, "app")))
 	run("host", "enable", "b", "--yes").want(t, fail.NotFound)
+}
+
+// macAt makes a host one that says it is a Mac: its facts are made up, and all else is nbs-worker.
+func macAt(t *testing.T, home, boot string) {
+	t.Helper()
+	self, err := os.Executable()
+	rig.Must(t, err)
+	facts := fmt.Sprintf(`{"Version":"v1","Protocol":%d,"System":"darwin","Root":%q,"Time":"2026-03-01T12:00:00Z","Findings":[%s,{"Check":"mac.server","Level":"warning","What":"the tmux server was not started by launchd","Fix":["nbs-worker export launchd"]},{"Check":"mac.sleep","Level":"warning","What":"it sleeps","Fix":["to keep it awake on mains: sudo pmset -c sleep 0"]}]}`,
+		link.Protocol, filepath.Join(home, "app"), boot)
+	script(t, filepath.Join(home, ".local/bin/nbs-worker"), "case \"$*\" in *'host facts'*) cat <<'.'\n"+facts+"\n.\n;; *) exec "+self+" \"$@\" ;; esac\n")
+}
+
+// A host that is a Mac keeps its agents by launchd.
+func TestAMacIsEnabled(t *testing.T) {
+	homes, _ := withHosts(t, "mac")
+	home := filepath.Join(homes, "mac")
+	const down = `{"Check":"host.boot","Level":"warning","What":"no LaunchAgent brings the agents back after a reboot"}`
+	macAt(t, home, down)
+	rig.Must(t, os.MkdirAll(filepath.Join(home, "app/.nbs"), 0o700))
+	run("host", "add", "mac", "mac", "--folder", "app").want(t, 0)
+	r := run("host", "check", "mac").want(t, fail.Failed)
+	for _, text := range []string{
+		"warning  no LaunchAgent brings the agents back after a reboot\n           fix: nbs-worker host enable mac\n", "was not started by launchd\n           fix: nbs-worker host enable mac\n",
+		"fix: to keep it awake on mains: ssh -t mac 'sudo pmset -c sleep 0'\n", "ssh -t mac 'sudo systemsetup -setusingnetworktime on'",
+	} {
+		rig.Check(t, strings.Contains(r.out, text), "check does not hold %q:\n%s", text, r.out)
+	}
+
+	did := filepath.Join(home, "did")
+	script(t, filepath.Join(home, "usr/launchctl"), "case $1 in print) exit 113 ;; esac\necho \"$@\" >> "+did+"\n")
+	run("host", "enable", "mac").want(t, fail.BadInput, "export launchd --dir ~/Library/LaunchAgents\n", `launchctl bootstrap "gui/$(id -u)" ~/Library/LaunchAgents/nbs-tmux`, "to confirm: nbs-worker host enable mac --yes")
+	rig.Equal(t, readIf(did), "", "what was done without a yes")
+	run("host", "enable", "mac", "--yes").want(t, fail.Failed, "all was done on mac, and yet: no LaunchAgent")
+	agents, err := filepath.Glob(filepath.Join(home, "Library/LaunchAgents/nbs-*.plist"))
+	rig.Check(t, err == nil && len(agents) == 4, "the LaunchAgents: %v, %v", agents, err)
+	said := strings.Split(strings.TrimSpace(readIf(did)), "\n")
+	bootstrap := fmt.Sprintf("bootstrap gui/%d %s/Library/LaunchAgents/nbs-", os.Getuid(), home)
+	rig.Check(t, len(said) == 4 && strings.HasPrefix(said[0], bootstrap+"tmux") && strings.HasPrefix(said[1], bootstrap+"recover-app-"), "what was done: %q", said)
+
+	macAt(t, home, `{"Check":"host.boot","Level":"ok","What":"agents come back at each login at the screen"}`)
+	script(t, filepath.Join(home, "usr/launchctl"), "case $1 in print) ;; *) exit 5 ;; esac\n") // they are loaded
+	rig.Equal(t, run("host", "enable", "mac", "--yes").want(t, 0).out, "mac\n", "what is printed")
+	script(t, filepath.Join(home, "usr/launchctl"), "case $1 in print) exit 113 ;; esac\necho 'Bootstrap failed: 125: Domain does not support specified action' >&2; exit 125\n")
+	run("host", "enable", "mac", "--yes").want(t, fail.Failed, "Domain does not support", "hint: log in at the screen of mac, then: nbs-worker host enable mac")
+	rig.Must(t, os.Remove(filepath.Join(home, "usr/launchctl")))
 }
 
 func readIf(path string) string {

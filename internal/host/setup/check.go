@@ -46,7 +46,7 @@ func Check(ctx context.Context, h host.Host, here Here) (doctor.Checkup, error) 
 	if err != nil {
 		return doctor.Checkup{Findings: notAnswered(h, err)}, nil
 	}
-	all := []doctor.Finding{reached(h), here.program(h, facts), clock(h, facts.Time, asked, answered)}
+	all := []doctor.Finding{reached(h), here.program(h, facts), clock(h, facts.System, facts.Time, asked, answered)}
 	for _, f := range facts.Findings {
 		f.Fix = mends(h, f)
 		all = append(all, f)
@@ -57,7 +57,7 @@ func Check(ctx context.Context, h host.Host, here Here) (doctor.Checkup, error) 
 // mends returns the commands that mend what a host found of itself, as they are typed here or there.
 func mends(h host.Host, f doctor.Finding) []string {
 	switch {
-	case f.Check == bootCheck && f.Level == doctor.Warning:
+	case (f.Check == bootCheck || f.Check == "mac.server") && f.Level == doctor.Warning:
 		return []string{"nbs-worker host enable " + h.Name}
 	case f.Check == "folder.project" && f.Level == doctor.Note: // there is none yet
 		return []string{fmt.Sprintf("to start an agent there: nbs-worker --host %s spawn HANDLE", h.Name)}
@@ -69,7 +69,7 @@ func mends(h host.Host, f doctor.Finding) []string {
 
 // fixers are programs that mend a host when they run there once. What is to be exported, or to be done in a terminal of
 // one's own, is not.
-var fixers = []string{"chmod", "claude", "df", "ls", "mkdir", "mv", "rm", "sudo", "tmux"}
+var fixers = []string{"brew", "chmod", "claude", "df", "ls", "mkdir", "mv", "rm", "sudo", "tmux"}
 
 // typedHere returns what mends a host as it is typed here. A command follows the last colon, or has no words before it.
 func typedHere(h host.Host, fix string) string {
@@ -144,7 +144,7 @@ func short(version string) string {
 }
 
 // clock compares the clock of a host with the time between a question and its answer.
-func clock(h host.Host, theirs, asked, answered time.Time) doctor.Finding {
+func clock(h host.Host, system string, theirs, asked, answered time.Time) doctor.Finding {
 	const allowed = 2 * time.Second
 	off, which := time.Duration(0), "ahead of"
 	if theirs.After(answered.Add(allowed)) {
@@ -155,9 +155,13 @@ func clock(h host.Host, theirs, asked, answered time.Time) doctor.Finding {
 	if off == 0 {
 		return doctor.Finding{Check: clockCheck, Level: doctor.Holds, What: "its clock is right"}
 	}
+	mend := "sudo timedatectl set-ntp true"
+	if system == darwin {
+		mend = "sudo systemsetup -setusingnetworktime on"
+	}
 	return doctor.Finding{
 		Check: clockCheck, Level: doctor.Warning, What: fmt.Sprintf("its clock is %s %s that of this machine", off.Round(time.Second), which),
-		Why: "times and ages of its agents look wrong from here", Fix: []string{typedHere(h, "sudo timedatectl set-ntp true")},
+		Why: "times and ages of its agents look wrong from here", Fix: []string{typedHere(h, mend)},
 	}
 }
 

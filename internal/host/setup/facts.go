@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/user"
+	"path/filepath"
 	"time"
 
 	"nbs-worker/internal/fail"
@@ -15,6 +16,7 @@ import (
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/platform/logind"
+	"nbs-worker/internal/platform/macos"
 	"nbs-worker/internal/team/doctor"
 )
 
@@ -22,6 +24,7 @@ import (
 type Facts struct {
 	Version  string // of the program
 	Protocol int
+	System   string // as Go names it; "": an early program, which did not say
 	Root     string // absolute path of the project, or of the folder where it would be
 	Findings []doctor.Finding
 	Time     time.Time // when this was said
@@ -36,6 +39,7 @@ func Checked() []string {
 func CheckedOfMachine() []string {
 	return []string{
 		"claude.found", "claude.version", "claude.root", "start.login", "start.hooks", "tmux.version", "folder.state", "logout.server",
+		"mac.server", "mac.tmux", "mac.sleep",
 	}
 }
 
@@ -64,6 +68,28 @@ func AtBoot(ctx context.Context, unit string) doctor.Finding {
 		f.What = "the services of this user end with the last login, and begin with the next one"
 	default:
 		f.Level, f.What, f.Why = doctor.Holds, "agents come back after a reboot, and outlive each login", ""
+	}
+	return f
+}
+
+// AtLogin checks at this machine, a Mac, whether the agents of a project come back after a reboot. recovery is the label
+// of the LaunchAgent that brings them back.
+func AtLogin(ctx context.Context, recovery string) doctor.Finding {
+	f := doctor.Finding{Check: bootCheck, Level: doctor.Warning, Why: "after a reboot, its agents stay down until you bring them back"}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		_, err = os.Stat(filepath.Join(home, agentFolder, recovery+export.Plist))
+	}
+	service, unasked := macos.ServiceOf(ctx, recovery)
+	switch {
+	case err != nil:
+		f.What = "no LaunchAgent brings the agents back after a reboot"
+	case unasked != nil:
+		f.What = "whether agents come back after a reboot is unknown: " + human.OneLine(unasked.Error())
+	case !service.Loaded:
+		f.What = "launchd has not loaded the LaunchAgents: it does at the next login at the screen"
+	default:
+		f.Level, f.What, f.Why = doctor.Holds, "agents come back at each login at the screen", ""
 	}
 	return f
 }

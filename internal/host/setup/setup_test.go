@@ -23,7 +23,7 @@ func TestASlowAnswerIsNoWrongClock(t *testing.T) {
 		0: "its clock is right", 20 * time.Second: "its clock is right", 21 * time.Second: "its clock is right", -time.Second: "its clock is right",
 		80 * time.Second: "its clock is 1m0s ahead of that of this machine", -time.Hour: "its clock is 1h0m0s behind that of this machine",
 	} {
-		rig.Equal(t, clock(host.Host{Name: "b"}, asked.Add(theirs), asked, answered).What, want, "at %s", theirs)
+		rig.Equal(t, clock(host.Host{Name: "b"}, "linux", asked.Add(theirs), asked, answered).What, want, "at %s", theirs)
 	}
 }
 
@@ -100,5 +100,20 @@ func TestMends(t *testing.T) {
 		{doctor.Finding{Check: "claude.found", Level: doctor.Failure, Fix: []string{"export NBS_CLAUDE=/path/to/claude"}}, `on b, in a login that finds claude: ln -s "$(command -v claude)" ~/.local/bin/claude` + "\nor install Claude Code there"},
 	} {
 		rig.Equal(t, strings.Join(mends(h, test.found), "\n"), test.want, "%s", test.found.Check)
+	}
+}
+
+func TestAMacAtItsLogin(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", home+":/usr/bin:/bin")
+	said := func() string { return AtLogin(t.Context(), "nbs-recover-x").What }
+	rig.Equal(t, said(), "no LaunchAgent brings the agents back after a reboot", "without its file")
+	rig.Must(t, os.MkdirAll(filepath.Join(home, "Library/LaunchAgents"), 0o700))
+	rig.Must(t, os.WriteFile(filepath.Join(home, "Library/LaunchAgents/nbs-recover-x.plist"), nil, 0o600))
+	rig.Check(t, strings.HasPrefix(said(), "whether agents come back after a reboot is unknown: "), "without launchctl: %s", said())
+	for code, want := range map[string]string{"113": "launchd has not loaded the LaunchAgents: it does at the next login at the screen", "0": "agents come back at each login at the screen"} {
+		rig.Must(t, os.WriteFile(filepath.Join(home, "launchctl"), []byte("#!/bin/sh\nexit "+code+"\n"), 0o700))
+		rig.Equal(t, said(), want, "launchctl ends with %s", code)
 	}
 }

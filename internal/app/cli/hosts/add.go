@@ -189,7 +189,8 @@ func install(ctx context.Context, f *ui.Factory, o *addOptions) error {
 	}
 	if system != program.System {
 		return fail.Errorf(fail.Unfit, "%s is %s, and %s is a program for %s; nothing was copied", o.Name, system, human.Quote(path), program.System).
-			Hint("build one from the source of nbs-worker: CGO_ENABLED=0 GOOS=%s GOARCH=%s go build -o nbs-worker-%[2]s ./cmd/nbs-worker", system.OS, system.Arch).
+			Hint("take it from a release: tar -xzf nbs-worker-VERSION-%s-%s.tar.gz", system.OS, system.Arch).
+			Hint("or build one from the source of nbs-worker: CGO_ENABLED=0 GOOS=%s GOARCH=%s go build -o nbs-worker-%[2]s ./cmd/nbs-worker", system.OS, system.Arch).
 			Hint("then copy that one: %s --binary ./nbs-worker-%s", o.again(), system.Arch)
 	}
 	answered = link.Later(note, "waiting for "+o.Name)

@@ -21,10 +21,11 @@ func newEnableCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Gives the agents of a host to its systemd, as nbs-worker export systemd describes: the agents' tmux
 server, recover --all at boot, watch and serve become services of your user there, which run from
 boot and outlive each login (loginctl enable-linger). A reboot of the host then brings all agents
-back into their conversations.
+back into their conversations. On a Mac they become LaunchAgents, as nbs-worker export launchd
+describes: they run from each login at its screen. That was built, not run on a Mac.
 
 enable shows the commands that it will run there, and asks. Done again, it renews the units. To undo
-it, there: systemctl --user disable --now with the names of the units.`,
+it, there: systemctl --user disable --now with the names of the units; on a Mac, launchctl bootout.`,
 			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker host enable build1`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -66,5 +67,5 @@ func runEnable(ctx context.Context, f *ui.Factory, name string, yes bool) error 
 	if err := services.Enable(ctx); err != nil {
 		return err
 	}
-	return f.Show(ui.Outcome{Handle: agent.Handle(name), Words: "its agents come back after a reboot, and outlive each login"}, "")
+	return f.Show(ui.Outcome{Handle: agent.Handle(name), Words: services.Outcome()}, "")
 }

@@ -26,7 +26,7 @@ func newFactsCmd(f *ui.Factory) *cobra.Command {
 
 // runFacts prints the facts of this machine, and of the project in a folder of it.
 func runFacts(ctx context.Context, f *ui.Factory, dir string) error {
-	facts := setup.Facts{Version: f.Version, Protocol: link.Protocol}
+	facts := setup.Facts{Version: f.Version, Protocol: link.Protocol, System: f.Machine.System()}
 	if err := examine(ctx, f, dir, &facts); err != nil {
 		return err
 	}
@@ -64,6 +64,12 @@ func examine(ctx context.Context, f *ui.Factory, dir string, facts *setup.Facts)
 		return err
 	}
 	units.Project = facts.Root
-	facts.Findings = append([]doctor.Finding{setup.AtBoot(ctx, units.RecoverName()+export.Service)}, facts.Findings...)
+	var comesBack doctor.Finding
+	if f.Machine.IsMac() {
+		comesBack = setup.AtLogin(ctx, units.RecoverName())
+	} else {
+		comesBack = setup.AtBoot(ctx, units.RecoverName()+export.Service)
+	}
+	facts.Findings = append([]doctor.Finding{comesBack}, facts.Findings...)
 	return nil
 }
