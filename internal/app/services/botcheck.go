@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/platform/export"
+	"nbs-worker/internal/platform/macos"
 	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/team/doctor"
 	"nbs-worker/internal/team/supervisor"
@@ -24,7 +25,7 @@ import (
 // BotCheck looks at everything that a bot needs, and writes to no chat.
 type BotCheck struct {
 	Supervisor *supervisor.Supervisor
-	Unit       string                                                  // name of the unit of serve
+	Service    string                                                  // name of the service of serve, without what its manager adds
 	Doctor     doctor.Options                                          // of the checks that it takes from doctor
 	Agreed     func(ctx context.Context, webhook string) (bool, error) // asks whether to delete a webhook; nil: it is not deleted
 
@@ -277,30 +278,55 @@ func (c *BotCheck) checkHeld() {
 	}
 }
 
-// checkService looks at whether serve runs, and whether systemd runs it.
+// checkService looks at whether serve runs, and whether the system runs it.
 func (c *BotCheck) checkService(ctx context.Context) {
-	in := c.Supervisor.Project.Store
-	runs := client.Runs(ctx, in)
-	state, err := export.StateOf(ctx, c.Unit)
-	start := "systemctl --user enable --now " + c.Unit
-	switch {
-	case err != nil:
-		c.add("service.unit", doctor.Note, "systemd runs no services of this user here: "+err.Error(), "serve runs only as long as you run it")
-	case !state.Installed:
-		c.add("service.unit", doctor.Note, c.Unit+" is not installed", "serve runs only as long as you run it", setupCmd+" --systemd")
-	case state.Active != "active":
-		c.add("service.unit", doctor.Warning, c.Unit+" is "+state.Active, "no chat is answered", "to see why: journalctl --user -u "+c.Unit, start)
-	case !state.Enabled:
-		c.add("service.unit", doctor.Warning, c.Unit+" is not enabled", "it is not started after a reboot", start)
-	default:
-		c.holds("service.unit", "%s is active", c.Unit)
-		c.checkLinger()
+	if c.Supervisor.Project.Machine.IsMac() {
+		c.checkLaunchAgent(ctx)
+	} else {
+		c.checkUnit(ctx)
 	}
-	if !runs {
+	in := c.Supervisor.Project.Store
+	if !client.Runs(ctx, in) {
 		c.add("service.serve", doctor.Note, "nbs-worker serve does not run here", "no chat is answered", "nbs-worker serve")
 		return
 	}
 	c.holds("service.serve", "nbs-worker serve runs, and listens on %s", client.SocketPath(in))
+}
+
+// checkLaunchAgent looks at whether launchd runs serve.
+func (c *BotCheck) checkLaunchAgent(ctx context.Context) {
+	const alone = "serve runs only as long as you run it"
+	service, err := macos.ServiceOf(ctx, c.Service)
+	switch {
+	case err != nil:
+		c.add("service.unit", doctor.Note, "launchd does not answer: "+human.OneLine(err.Error()), alone)
+	case !service.Loaded:
+		c.add("service.unit", doctor.Note, c.Service+" is not loaded", alone, "nbs-worker export launchd --dir ~/Library/LaunchAgents")
+	case service.PID == 0:
+		c.add("service.unit", doctor.Warning, c.Service+" does not run", "no chat is answered", "to see why, and where its log is: launchctl print gui/$(id -u)/"+c.Service)
+	default:
+		c.holds("service.unit", "%s runs", c.Service)
+	}
+}
+
+// checkUnit looks at whether systemd runs serve.
+func (c *BotCheck) checkUnit(ctx context.Context) {
+	unit := c.Service + export.Service
+	state, err := export.StateOf(ctx, unit)
+	start := "systemctl --user enable --now " + unit
+	switch {
+	case err != nil:
+		c.add("service.unit", doctor.Note, "systemd runs no services of this user here: "+err.Error(), "serve runs only as long as you run it")
+	case !state.Installed:
+		c.add("service.unit", doctor.Note, unit+" is not installed", "serve runs only as long as you run it", setupCmd+" --systemd")
+	case state.Active != "active":
+		c.add("service.unit", doctor.Warning, unit+" is "+state.Active, "no chat is answered", "to see why: journalctl --user -u "+unit, start)
+	case !state.Enabled:
+		c.add("service.unit", doctor.Warning, unit+" is not enabled", "it is not started after a reboot", start)
+	default:
+		c.holds("service.unit", "%s is active", unit)
+		c.checkLinger()
+	}
 }
 
 // checkLinger looks at whether the services of the user run without a login.

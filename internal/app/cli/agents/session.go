@@ -138,12 +138,7 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 		lines = append(lines, ui.Line{"Memory", f.Pasteable("on: nbs-worker memory list --handle " + string(r.Handle))})
 	}
 	lines = append(lines, ui.CarriedLines(&r)...)
-	if r.Process != nil && r.Process.Adopted != nil {
-		lines = append(lines, ui.Line{"Adopted", f.When(r.Process.Adopted.At) + "; it has no launcher until its next start"})
-	}
-	if other := v.Record.Process.OtherLauncher(f.Release()); other != "" && v.Status.SamePID {
-		lines = append(lines, ui.Line{"Launcher", "of " + other + "; its next start uses " + f.Release()})
-	}
+	lines = append(lines, launcherLines(f, &v)...)
 	if v.LastError != nil {
 		lines = append(lines, ui.Line{"Last error", errorLine(f, v.LastError)})
 	}
@@ -152,6 +147,18 @@ func viewLines(f *ui.Factory, v inspect.View, judge *attention.Judge) []ui.Line 
 		lines = append(lines, ui.Line{"Next", f.Pasteable(next.String())})
 	}
 	return lines
+}
+
+// launcherLines says which launcher leads an agent, if that is not one of this program.
+func launcherLines(f *ui.Factory, v *inspect.View) []ui.Line {
+	p := v.Record.Process
+	if p != nil && p.Adopted != nil {
+		return []ui.Line{{"Adopted", f.When(p.Adopted.At) + "; it has no launcher until its next start"}}
+	}
+	if other := p.OtherLauncher(f.Release()); other != "" && v.Status.SamePID {
+		return []ui.Line{{"Launcher", "of " + other + "; its next start uses " + f.Release()}}
+	}
+	return nil
 }
 
 // besideLines formats earlier conversations, other claudes of this one, and what is not as recorded.

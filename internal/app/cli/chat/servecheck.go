@@ -57,8 +57,8 @@ func checkBot(ctx context.Context, f *ui.Factory) (doctor.Checkup, error) {
 	if err != nil {
 		return doctor.Checkup{}, err
 	}
-	unit := export.Team{Project: s.Project.Store.Project()}.ServeName() + export.Service
-	check := services.BotCheck{Supervisor: s, Unit: unit, Doctor: doctor.Options{Bands: bands, Version: f.Release()}}
+	service := export.Team{Project: s.Project.Store.Project()}.ServeName()
+	check := services.BotCheck{Supervisor: s, Service: service, Doctor: doctor.Options{Bands: bands, Version: f.Release()}}
 	if f.OnTerminal() && !f.JSON {
 		check.Agreed = func(ctx context.Context, webhook string) (bool, error) {
 			f.Line("another program has Telegram send the bot's messages to " + human.Quote(webhook) + "; serve would get none")
