@@ -74,8 +74,8 @@ fetch() { # name
 	if command -v curl >/dev/null; then
 		curl -fsSL --connect-timeout 30 -o "$temp/$1" "$url/$1" 2>"$temp/error"
 	elif command -v wget >/dev/null; then
-		set -- -T 30 -O "$temp/$1" "$url/$1"
-		wget --version >/dev/null 2>&1 && set -- -nv -t 2 "$@" # busybox says less by itself
+		set -- -O "$temp/$1" "$url/$1"
+		if wget --version >/dev/null 2>&1; then set -- -nv -T 30 -t 2 "$@"; fi # that of busybox knows no more than -O
 		wget "$@" 2>"$temp/error"
 	else
 		die "download $url/$1: neither curl nor wget is there" 'install one of them'
