@@ -31,6 +31,7 @@ prepare() {
 	/*) ;;
 	*) prefix=$PWD/$prefix ;;
 	esac
+	places='bin share/nbs-worker share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d'
 	list=share/nbs-worker/installed # the files and folders that this script has made, one a line
 	temp='' staged='' program='' made=''
 	trap clean EXIT
@@ -140,13 +141,12 @@ get() {
 files() { (cd "$tree" && find bin share -type f | sort); }
 
 # check_writable reports before anything is changed that a folder cannot be written to.
-check_writable() { # what is done, hint, folders
-	doing=$1 hint=$2
-	shift 2
-	for at; do
+check_writable() { # what is done, hint
+	for at in $places; do
+		at=$prefix/$at
 		while [ ! -e "$at" ] && [ ! -L "$at" ]; do at=$(dirname "$at"); done
 		if [ ! -d "$at" ] || [ ! -w "$at" ] || [ ! -x "$at" ]; then
-			die "$doing $prefix: you cannot write to $at; nothing was changed" "$hint"
+			die "$1 $prefix: you cannot write to $at; nothing was changed" "$2"
 		fi
 	done
 }
@@ -165,16 +165,21 @@ folder() { # path below the prefix; '' is the prefix itself
 
 # place copies a file beside its destination and moves it there in one step.
 place() { # file of the release
-	staged=$prefix/${1%/*}/.nbs-worker.new.$$
+	staged=$prefix/${1%/*}/.nbs-worker.$$
 	if ! cp "$tree/$1" "$staged" || ! chmod 644 "$staged" || ! mv -f "$staged" "$prefix/$1"; then
 		die "write $prefix/$1"
 	fi
 	staged=
 }
 
+# sweep removes the copies of a run that was killed.
+sweep() {
+	for at in $places; do rm -f "$prefix/$at"/.nbs-worker.*; done
+}
+
 # note writes the list of what --uninstall removes. It is there before what it names.
 note() { # lines
-	staged=$prefix/share/nbs-worker/.installed.$$
+	staged=$prefix/${list%/*}/.nbs-worker.$$
 	printf '%s\n' "$1" | grep . | LC_ALL=C sort -u >"$staged" || die "write $prefix/$list"
 	mv -f "$staged" "$prefix/$list"
 	staged=
@@ -183,8 +188,8 @@ note() { # lines
 version_of() { "$1" version 2>/dev/null | sed -n '1s/^nbs-worker \([^ ]*\).*/\1/p'; }
 
 install() {
-	check_writable 'install into' 'PREFIX=/another/folder sh install.sh' "$prefix/bin" "$prefix/share/nbs-worker" "$prefix/share/man/man1" \
-		"$prefix/share/bash-completion/completions" "$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d"
+	check_writable 'install into' 'PREFIX=/another/folder sh install.sh'
+	sweep
 	[ ! -d "$prefix/bin/nbs-worker" ] || die "install $prefix/bin/nbs-worker: a folder has that name"
 	get
 	was=$(version_of "$prefix/bin/nbs-worker") || was=
@@ -232,9 +237,8 @@ report() {
 uninstall() {
 	[ -f "$prefix/$list" ] || die "remove nbs-worker: nothing in $prefix was installed by this script" 'PREFIX=/another/folder sh install.sh --uninstall'
 	installed=$(cat "$prefix/$list")
-	printf '%s\n' "$installed" | grep '[^/]$' | while IFS= read -r file; do
-		check_writable 'remove nbs-worker from' '' "$(dirname "$prefix/$file")"
-	done
+	check_writable 'remove nbs-worker from' ''
+	sweep
 	printf '%s\n' "$installed" | grep '[^/]$' | grep -vxF "$list" | while IFS= read -r file; do rm -f "${prefix:?}/$file"; done
 	rm -f "${prefix:?}/$list"
 	remove_folders "$installed"

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -257,6 +258,39 @@ func TestInstallWithoutPermission(t *testing.T) {
 	u.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	u.refuses("install into " + u.prefix + ": you cannot write to " + u.prefix + "/bin; nothing was changed")
 	u.refuses("remove nbs-worker from "+u.prefix+": you cannot write to ", "--uninstall")
+}
+
+// A run that is killed leaves the old program or the new one, whole. The next run completes it, and what --uninstall
+// leaves is nothing.
+func TestInstallIsKilled(t *testing.T) {
+	u := newUser(t)
+	old, bin, count := older(t), t.TempDir(), filepath.Join(u.home, "count")
+	mv, err := exec.LookPath("mv")
+	rig.Must(t, err)
+	// An mv that kills the script at one of its calls: before it does anything.
+	body := "#!/bin/sh\nn=$(($(cat " + count + ") + 1))\necho $n >" + count + "\n[ $n != \"$KILL_AT\" ] || kill -9 $PPID\nexec " + mv + " \"$@\"\n"
+	rig.Must(t, os.WriteFile(filepath.Join(bin, "mv"), []byte(body), 0o755))
+	killed := func(at int) said {
+		rig.Must(t, os.WriteFile(count, []byte("0\n"), 0o600))
+		return u.script(fmt.Sprintf("KILL_AT=%d", at), "PATH="+bin+":"+os.Getenv("PATH"))
+	}
+	u.installs("is installed", "NBS_RELEASE_URL="+old)
+	rig.Equal(t, killed(0).code, 0, "the code of a run that is not killed")
+	text, err := os.ReadFile(count)
+	rig.Must(t, err)
+	last, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	rig.Must(t, err)
+	for _, at := range []int{1, 2, 3, last / 2, last - 2, last - 1, last} {
+		u.installs("is installed", "NBS_RELEASE_URL="+old)
+		rig.Equal(t, killed(at).code, -1, "the code of a run that is killed at %d of %d", at, last)
+		is := succeeds(t, u.home, u.program(), "version")
+		rig.Check(t, strings.HasPrefix(is, "nbs-worker "+before+" ") == (at < last), "killed at %d of %d: %s", at, last, is)
+		if at%2 == 0 {
+			u.installs("nbs-worker " + version + " is installed")
+		}
+		u.installs("is removed", "--uninstall")
+		rig.Check(t, !e2e.Exists(u.prefix), "killed at %d of %d: %q is left", at, last, u.files())
+	}
 }
 
 // A script that was cut by the network does nothing.
