@@ -210,12 +210,12 @@ $list
 $new"
 	for file in $new; do [ "$file" = bin/nbs-worker ] || place "$file"; done
 	mv -f "$program" "$prefix/bin/nbs-worker" || die "write $prefix/bin/nbs-worker"
+	printf '%s\n' "$old" | grep '[^/]$' | while IFS= read -r file; do
+		printf '%s\n' "$list" "$new" | grep -qxF "$file" || rm -f "${prefix:?}/$file" # of the version before
+	done
 	note "$folders
 $list
 $new"
-	printf '%s\n' "$old" | grep '[^/]$' | while IFS= read -r file; do
-		grep -qxF "$file" "$prefix/$list" || rm -f "${prefix:?}/$file" # of the version before
-	done
 	report
 }
 
