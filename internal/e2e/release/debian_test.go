@@ -83,7 +83,10 @@ func (d *debian) enter(args ...string) *exec.Cmd {
 }
 
 // root runs a script as root, which must succeed.
-func (d *debian) root(script string) string { d.Helper(); return d.must(d.enter("/bin/sh", "-ec", script)) }
+func (d *debian) root(script string) string {
+	d.Helper()
+	return d.must(d.enter("/bin/sh", "-ec", script))
+}
 
 // ada runs a script as the user, which must succeed.
 func (d *debian) ada(script string) string {
@@ -120,7 +123,7 @@ func TestFreshDebian(t *testing.T) {
 	rig.Must(t, err)
 	d.ada("mkdir ~/.claude && cat >~/.claude/.claude.json <<'end'\n" + string(text) + "\nend")
 
-	d.root("dpkg -i /release/nbs-worker_" + version + "_"+runtime.GOARCH+".deb")
+	d.root("dpkg -i /release/nbs-worker_" + version + "_" + runtime.GOARCH + ".deb")
 	d.ada("nbs-worker spawn alice 'Remember 42.' --trust")
 	d.ada("nbs-worker wait alice --for idle")
 	list := d.ada("nbs-worker list")

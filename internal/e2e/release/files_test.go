@@ -103,7 +103,9 @@ func TestSBOM(t *testing.T) {
 		rig.Check(t, err == nil, "%s: %v", name, err)
 
 		var bom struct {
-			Metadata   struct{ Component struct{ Name, Version string } }
+			Metadata struct {
+				Component struct{ Name, Version string }
+			}
 			Components []struct{ Name, Version string }
 		}
 		decode(t, name, &bom)

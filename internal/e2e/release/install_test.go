@@ -249,13 +249,13 @@ func TestInstallWithBusybox(t *testing.T) {
 func TestInstallWithoutPermission(t *testing.T) {
 	rig.NeedsRoot(t)
 	u := newUser(t)
-	const nobody = 65534
+	const other = 65534
 	rig.Must(t, os.Chmod(u.home, 0o755)) // another user looks into it
-	u.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	u.credential = &syscall.Credential{Uid: other, Gid: other}
 	u.refuses("install into " + u.prefix + ": you cannot write to " + u.home + "; nothing was changed")
 	u.credential = nil
 	u.installs("is installed", "NBS_RELEASE_URL="+older(t))
-	u.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	u.credential = &syscall.Credential{Uid: other, Gid: other}
 	u.refuses("install into " + u.prefix + ": you cannot write to " + u.prefix + "/bin; nothing was changed")
 	u.refuses("remove nbs-worker from "+u.prefix+": you cannot write to ", "--uninstall")
 }
