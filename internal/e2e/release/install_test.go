@@ -203,7 +203,7 @@ func TestInstallRefuses(t *testing.T) {
 		u.refuses("run the new program: it does not say its version; nothing was changed", "NBS_RELEASE_URL="+altered(t, fmt.Sprintf(broken, name)))
 		u.installs("is installed", "NBS_RELEASE_URL="+older(t))
 	}
-	s := u.run(filepath.Join(rig.Root(t), "packaging/install.sh"))
+	s := u.run(filepath.Join(rig.Root(t), "scripts/packaging/install.sh"))
 	rig.Equal(t, s, said{1, "", "install.sh: download the release: its address is not known\nhint: NBS_RELEASE_URL=ADDRESS sh install.sh\n"}, "without an address")
 }
 

@@ -1,7 +1,7 @@
 package fake
 
 func (k kernel) System() string {
-	if k.HidesStart {
+	if k.Mac {
 		return "darwin"
 	}
 	return "linux"
