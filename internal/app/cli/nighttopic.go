@@ -19,9 +19,9 @@ triage prints the command that helps beside each. If recover is killed, run it a
 
   nbs-worker watch             repairs as recover does, from now on, and
                                tells you of the rest (help policy)
-  nbs-worker export systemd    the services for it (on a Mac: export
-                               launchd): the agents' tmux
-                               server, recover at boot, watch, serve
+  nbs-worker export systemd    the services for it, on a Mac export
+                               launchd: the agents' tmux server,
+                               recover at boot, watch, serve
   nbs-worker spawn --restart   an agent's launcher starts it again by
                                itself (help restarts)
 

@@ -26,7 +26,7 @@ func onMac(t *testing.T, programs map[string]string) (*examination, string) {
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	mac := fake.New()
-	mac.HidesStart = true
+	mac.Mac = true
 	d := &examination{project: &observe.Project{Machine: mac.Machine(), Socket: filepath.Join(dir, "s"), Tmux: tmux.New}, scratch: rig.ShortDir(t)}
 	d.rows = func() ([]inspect.Row, error) { return nil, nil }
 	return d, dir

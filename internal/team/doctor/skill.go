@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/team/skill"
@@ -16,8 +15,7 @@ func (d *examination) skill(context.Context) (all findings) {
 	if config, err := d.callersConfig(); err == nil {
 		places = append(places, skill.OfUser(filepath.Dir(config.SettingsFile())))
 	}
-	_, ours, _ := strings.Cut(d.Version, " ") // behind the name
-	ours, _, _ = strings.Cut(ours, " ")       // before the version of Go
+	ours := d.Version
 	for _, place := range places {
 		version, changed := place.Installed()
 		where := human.Quote(filepath.Dir(place.Page()))
