@@ -116,18 +116,18 @@ func (k keeper) isAside(n int) bool {
 // copyFrom makes the first copy, under the temporary name. It has the original's time, and
 // so is never taken for newer than it is.
 func (k keeper) copyFrom(source *private.OwnFile) error {
-	fd, err := unix.Openat(k.fd(), k.temp(), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+	f, cloned, err := portable.CreateClone(k.fd(), k.temp(), source.File)
 	if err != nil {
 		return err
 	}
-	return duplicate(os.NewFile(uintptr(fd), k.temp()), source)
+	return duplicate(f, cloned, source)
 }
 
-// duplicate creates a durable copy of the source as it was when it was opened. If the file system can share blocks,
-// the copy shares them.
-func duplicate(f *os.File, source *private.OwnFile) (err error) {
+// duplicate makes a new file a durable copy of the source as it was when it was opened. cloned means that the file shares
+// the blocks of the source already.
+func duplicate(f *os.File, cloned bool, source *private.OwnFile) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if portable.CloneFile(f, source.File) != nil {
+	if !cloned {
 		if _, err := io.Copy(f, io.NewSectionReader(source, 0, source.Seen.Size)); err != nil {
 			return err
 		}

@@ -56,11 +56,11 @@ func restoreCopy(source *private.OwnFile, path string) error {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, cloned, err := portable.CreateClone(unix.AT_FDCWD, temp, source.File)
 	if err != nil {
 		return err
 	}
-	if err = duplicate(f, source); err == nil {
+	if err = duplicate(f, cloned, source); err == nil {
 		err = renameNew(temp, path)
 	}
 	if err != nil {

@@ -37,8 +37,9 @@ func unreliable(on portable.FileSystem) string {
 		return "the program behind a FUSE disk decides whether locks and syncs work"
 	case portable.AFS:
 		return "AFS does not enforce locks between machines, and its modes differ from those of a local disk"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // disk checks the file systems of the project and of Claude's configurations.

@@ -80,7 +80,7 @@ func (m *Machine) Add(pid int, p Process) agent.Identity {
 func (m *Machine) birthOf(pid int) uint64 {
 	at := uint64(pid) * 10 //nolint:gosec // a pid is positive
 	if m.Mac {
-		at = uint64(m.Boot.UnixMicro()) + at*1_000_007 //nolint:gosec // the boot is after 1970
+		at = uint64(m.Boot.UnixMicro()) + at*1_000_007
 	}
 	return at
 }

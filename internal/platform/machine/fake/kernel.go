@@ -115,7 +115,7 @@ type opened struct {
 }
 
 func (o *opened) Signal(signal syscall.Signal) error {
-	if p, err := o.of.at(o.pid); err != nil || p.Birth != o.birth {
+	if p, _ := o.of.at(o.pid); p.Birth != o.birth { // it has ended
 		return nil
 	}
 	o.of.mu.Lock()

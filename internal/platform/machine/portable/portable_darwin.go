@@ -44,8 +44,23 @@ func RenameNew(dir int, from string, toDir int, to string) error {
 	return err
 }
 
-// CloneFile makes a new file share the blocks of another one: macOS clones only to a name that is free.
-func CloneFile(_, _ *os.File) error { return errors.ErrUnsupported }
+// CreateClone creates a file that only this user may read, in an open folder or, with [unix.AT_FDCWD], by its path. If the
+// file system can, the file has the content of another one and shares its blocks; otherwise it is empty.
+func CreateClone(dir int, name string, from *os.File) (f *os.File, cloned bool, err error) {
+	if unix.Fclonefileat(int(from.Fd()), dir, name, unix.CLONE_NOFOLLOW|unix.CLONE_NOOWNERCOPY) != nil { // it takes only a name that is free
+		f, err = create(dir, name)
+		return f, false, err
+	}
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, false, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	f = os.NewFile(uintptr(fd), name)
+	if err := f.Chmod(0o600); err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	return f, true, nil
+}
 
 // FreeBeginning is not done on macOS.
 func FreeBeginning(_ *os.File, _ int64) error { return errors.ErrUnsupported }

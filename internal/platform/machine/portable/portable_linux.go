@@ -33,8 +33,14 @@ func RenameNew(dir int, from string, toDir int, to string) error {
 	return err
 }
 
-// CloneFile makes a new file share the blocks of another one.
-func CloneFile(to, from *os.File) error { return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) }
+// CreateClone creates a file that only this user may read, in an open folder or, with [unix.AT_FDCWD], by its path. If the
+// file system can, the file has the content of another one and shares its blocks; otherwise it is empty.
+func CreateClone(dir int, name string, from *os.File) (f *os.File, cloned bool, err error) {
+	if f, err = create(dir, name); err != nil {
+		return nil, false, err
+	}
+	return f, unix.IoctlFileClone(int(f.Fd()), int(from.Fd())) == nil, nil
+}
 
 // FreeBeginning gives back the space of the first bytes of a file, which are zeros then. Its size stays. Errors:
 // [errors.ErrUnsupported] where the file system cannot.
