@@ -19,7 +19,7 @@ func TestServeOfAMac(t *testing.T) {
 	opened, err := store.Create(dir)
 	rig.Must(t, err)
 	mac := fake.New()
-	mac.HidesStart = true
+	mac.Mac = true
 	for answer, want := range map[string]string{
 		"exit 113":                   "note: nbs-serve-x is not loaded",
 		"echo 'state = not running'": "warning: nbs-serve-x does not run",

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"nbs-worker/internal/e2e"
@@ -15,34 +14,7 @@ import (
 // the new one speaks to; the next start is by the new one. What only the old version had is gone.
 func TestInstallOverARunningTeam(t *testing.T) {
 	u := newUser(t)
-	u.upgrades(before, older(t))
-}
-
-// Each version that has been released is upgraded to this one in the same way: both read the same records and journal,
-// and speak over the same socket. The versions are those of the tags.
-func TestReleasedVersionsAreUpgraded(t *testing.T) {
-	t.Parallel()
-	release(t)
-	clone := filepath.Join(made.root, "clone")
-	for tag := range strings.FieldsSeq(succeeds(t, clone, "git", "tag", "--list", "v[0-9]*")) {
-		number := strings.TrimPrefix(tag, "v")
-		if number == version {
-			continue // the one of this test
-		}
-		t.Run(number, func(t *testing.T) {
-			u := newUser(t)
-			source, program := t.TempDir(), filepath.Join(t.TempDir(), "nbs-worker")
-			succeeds(t, clone, "sh", "-c", "git archive "+tag+" | tar -x -C "+source)
-			succeeds(t, source, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w -X nbs-worker/internal/app/cli.stamped="+number, "-o", program, "./cmd/nbs-worker")
-			u.upgrades(number, releaseOf(t, number, program))
-		})
-	}
-}
-
-// upgrades installs an old release, has an agent run, and installs this one.
-func (u *user) upgrades(number, address string) {
-	u.Helper()
-	u.installs("nbs-worker "+number+" is installed", "NBS_RELEASE_URL="+address)
+	u.installs("nbs-worker "+before+" is installed", "NBS_RELEASE_URL="+older(t))
 	m := e2e.NewTeam(u.T, rig.StandIn(u.T))
 	m.Worker = u.program()
 	m.Env = append(m.Env, "PATH="+filepath.Dir(m.Worker)+":"+os.Getenv("PATH"))
@@ -54,7 +26,7 @@ func (u *user) upgrades(number, address string) {
 		return exe
 	}
 
-	u.installs("nbs-worker " + version + " is installed: " + u.program() + " (it was " + number + ")\nman pages and completions: " + u.prefix +
+	u.installs("nbs-worker " + version + " is installed: " + u.program() + " (it was " + before + ")\nman pages and completions: " + u.prefix +
 		"/share\nAgents that run go on. Each uses the new version from its next start.\n")
 	m.Check(!e2e.Exists(filepath.Join(u.prefix, "share/man/man1/nbs-worker-gone.1")), "a page of the old version is still there")
 	m.OK("send", "alpha", "What number?")
