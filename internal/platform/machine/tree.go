@@ -142,8 +142,8 @@ type Use struct {
 }
 
 // In returns the processes that work in a folder or below it, or have a file there open. Those of other users cannot be
-// asked, and in some containers neither can the first process. What this process itself has open is left out. On macOS
-// open files are not seen. Errors: another process of this user cannot be asked, although it lives.
+// asked, and in some containers neither can the first process. What this process itself has open is left out.
+// Errors: another process of this user cannot be asked, although it lives.
 func (m *Machine) In(ctx context.Context, folder string) (found []Use, err error) {
 	pids, err := m.kernel.PIDs()
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package local is the machine that this program runs on. On Linux it reads /proc and uses pidfds, on macOS it asks
-// sysctl, proc_info and kqueue.
+// sysctl, libproc and kqueue.
 package local
 
 import (
