@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -45,30 +43,16 @@ func (p *botParachute) kill() {
 
 // await waits for a number of changes, for at most four turns; without one, for a time.
 func (p *botParachute) await(step int, pause time.Duration) {
-	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	p.Must(err)
-	file := os.NewFile(uintptr(fd), "inotify")
-	defer file.Close()
+	var watched []string
 	if step > 0 {
 		pause = 4 * p.usual
-		for _, pattern := range []string{
+		watched = []string{
 			p.InNbs("deliveries"), p.InNbs("conversations", "*"), p.InNbs("conversations", "*", "*"), p.TurnFolder(), filepath.Join(p.World.ConfigDir, "projects", "*"),
-		} {
-			found, _ := filepath.Glob(pattern)
-			for _, dir := range found { // what is a file, or gone, is not watched
-				_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MODIFY|unix.IN_MOVED_TO|unix.IN_DELETE|unix.IN_ONLYDIR)
-			}
 		}
 	}
-	_ = file.SetReadDeadline(time.Now().Add(pause))
-	buffer := make([]byte, 64<<10)
-	for seen := 0; step == 0 || seen < step; {
-		n, err := file.Read(buffer)
-		if err != nil { // its time is over
-			return
-		}
-		seen += eventsIn(buffer[:n])
-	}
+	seen := watchChanges(p, watched...)
+	defer seen.close()
+	seen.await(step, pause)
 }
 
 // victim finds a process to kill; nil when none is there.

@@ -6,9 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/e2e"
 )
@@ -63,7 +60,7 @@ func (p *parachute) deal() *jump {
 type strike struct {
 	*parachute
 	jump *jump
-	file *os.File // tells of changes
+	seen changes
 	ask  *e2e.Running
 	done chan struct{}
 }
@@ -71,20 +68,11 @@ type strike struct {
 // await watches the files of a conversation, before anybody speaks in it.
 func (p *parachute) await(key string, j *jump) *strike {
 	p.Helper()
-	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	p.Must(err)
-	s := &strike{parachute: p, jump: j, file: os.NewFile(uintptr(fd), "inotify"), done: make(chan struct{})}
-	for _, pattern := range []string{
+	seen := watchChanges(p,
 		p.InNbs("conversations", keyHash(key)), p.InNbs("conversations", keyHash(key), "results"), p.InNbs("conversations", "pending"),
 		p.TurnFolder(), filepath.Join(p.World.ConfigDir, "projects", "*"), filepath.Join(p.World.ConfigDir, "sessions"),
-	} {
-		found, _ := filepath.Glob(pattern)
-		for _, dir := range found { // what is not there yet has no changes
-			_, err := unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MODIFY|unix.IN_MOVED_TO|unix.IN_DELETE)
-			p.Must(err)
-		}
-	}
-	return s
+	)
+	return &strike{parachute: p, jump: j, seen: seen, done: make(chan struct{})}
 }
 
 func (s *strike) begin(ask *e2e.Running) {
@@ -94,27 +82,18 @@ func (s *strike) begin(ask *e2e.Running) {
 
 // end is for when nobody is there any more to be killed.
 func (s *strike) end() {
-	_ = s.file.Close()
+	s.seen.close()
 	<-s.done
 }
 
 func (s *strike) run() {
 	defer close(s.done)
-	deadline := time.Now().Add(time.Duration(s.jump.share * float64(s.usual)))
+	pause := time.Duration(s.jump.share * float64(s.usual))
 	if s.jump.step > 0 {
-		deadline = time.Time{}
+		pause = 0
 	}
-	buffer := make([]byte, 64<<10)
-	for seen := 0; s.jump.step == 0 || seen < s.jump.step; {
-		_ = s.file.SetReadDeadline(deadline)
-		n, err := s.file.Read(buffer)
-		if os.IsTimeout(err) {
-			break
-		}
-		if err != nil {
-			return // it has ended before
-		}
-		seen += eventsIn(buffer[:n])
+	if !s.seen.await(s.jump.step, pause) {
+		return // it has ended before
 	}
 	for _, victim := range s.jump.victims {
 		if p := s.patient(victim); p != nil && p.Kill() == nil {
@@ -126,22 +105,13 @@ func (s *strike) run() {
 	}
 }
 
-func eventsIn(data []byte) (n int) {
-	for ; len(data) >= unix.SizeofInotifyEvent; n++ {
-		event := (*unix.InotifyEvent)(unsafe.Pointer(&data[0]))
-		data = data[unix.SizeofInotifyEvent+int(event.Len):]
-	}
-	return n
-}
-
 // patient finds a victim that may not be there yet; nil when the turn ends before.
 func (s *strike) patient(victim string) *os.Process {
 	for {
 		if p := s.find(victim); p != nil {
 			return p
 		}
-		_ = s.file.SetReadDeadline(time.Now().Add(2 * time.Millisecond))
-		if _, err := s.file.Read(make([]byte, 64<<10)); err != nil && !os.IsTimeout(err) {
+		if !s.seen.await(0, 2*time.Millisecond) {
 			return nil
 		}
 	}

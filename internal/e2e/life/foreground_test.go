@@ -2,10 +2,9 @@ package life
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // An agent that runs in a person's own terminal, and the ways to and from it.
@@ -37,9 +36,9 @@ func TestAgentInAPlainTerminal(t *testing.T) {
 	c := m.Console(m.Command([]string{"spawn", "alpha", "--foreground"}))
 	m.WaitFor("it is recorded", func() (bool, string) { r := m.NBS("session", "alpha"); return r.Code == 0, r.String() })
 	m.WaitState("alpha", "idle")
-	number, err := unix.IoctlGetInt(int(c.Pty.Fd()), unix.TIOCGPTN)
+	device, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", c.Cmd.Process.Pid))
 	m.Must(err)
-	terminal := fmt.Sprintf("it runs in the terminal pts/%d", number)
+	terminal := "it runs in the terminal " + strings.TrimPrefix(device, "/dev/")
 	attach := m.OnTerminal("attach", "alpha")
 	m.Check(attach.Code == 5 && strings.Contains(attach.Stderr, terminal) && strings.Contains(attach.Stderr, "nbs-worker resume alpha --force"), "attach: %s", attach)
 	resume := m.Refused(5, "the agent runs already", "resume", "alpha")

@@ -1,19 +1,13 @@
 package life
 
 import (
-	"errors"
-	"os"
-	"os/exec"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/gofrs/flock"
-	"golang.org/x/sys/unix"
 
-	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/sim/rig"
 )
 
 // What is said of an agent that was killed just now: it may be dead, or not known to be, and never
@@ -47,7 +41,7 @@ func TestListWhileTheKilledIsStarved(t *testing.T) {
 	m.KeepServer()
 	for _, verb := range [][]string{{"list"}, {"session", "alpha"}} {
 		pid := m.Session("alpha").RecordedPID
-		feed := m.starve(pid)
+		feed := rig.Starve(t, pid)
 		m.Kill(pid, syscall.SIGKILL)
 		out := m.OK(append(verb, "--json")...)
 		feed()
@@ -73,32 +67,4 @@ func TestListWhileTheLauncherCannotWrite(t *testing.T) {
 	m.Must(lock.Close())
 	m.WaitState("alpha", "crashed")
 	m.MustRemember("alpha", before)
-}
-
-// starve lets a process have a processor only where a busy one leaves it some, until feed.
-func (m *team) starve(pid int) (feed func()) {
-	m.Helper()
-	var one unix.CPUSet
-	m.Must(unix.SchedGetaffinity(0, &one))
-	for cpu := 0; one.Count() > 1; cpu++ {
-		one.Clear(cpu)
-	}
-	tasks, err := os.ReadDir(e2e.ProcFile(pid, "task"))
-	m.Must(err)
-	for _, task := range tasks {
-		id, _ := strconv.Atoi(task.Name())
-		idle := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
-		if err := errors.Join(unix.SchedSetaffinity(id, &one), unix.SchedSetAttr(id, &idle, 0)); err != nil && !errors.Is(err, unix.ESRCH) {
-			m.Fatal(err)
-		}
-	}
-	hog := exec.Command("sh", "-c", "while :; do :; done")
-	m.Must(hog.Start())
-	feed = sync.OnceFunc(func() {
-		_ = hog.Process.Kill()
-		_ = hog.Wait()
-	})
-	m.Cleanup(feed)
-	m.Must(unix.SchedSetaffinity(hog.Process.Pid, &one))
-	return feed
 }

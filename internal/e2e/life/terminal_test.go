@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nbs-worker/internal/e2e"
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 func TestAttach(t *testing.T) {
@@ -109,7 +110,7 @@ func TestTerminalOfTheRealClaude(t *testing.T) {
 	if err := c.Cmd.Wait(); c.Cmd.ProcessState.ExitCode() != 5 {
 		t.Errorf("%v\n%s", err, c.Seen.String())
 	}
-	modes, err := unix.IoctlGetTermios(int(c.Pty.Fd()), unix.TCGETS)
+	modes, err := portable.Modes(c.Pty)
 	m.Check(err == nil && modes.Lflag&(unix.ICANON|unix.ECHO) == unix.ICANON|unix.ECHO, "the terminal is raw: %+v, %v", modes, err)
 	const shownCursor = "\x1b[?25h"
 	seen := c.Seen.String()

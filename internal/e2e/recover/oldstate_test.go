@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/rig"
 )
@@ -18,9 +16,9 @@ func leftByEarlier(t *testing.T) *team {
 	t.Helper()
 	m := standIn(t)
 	const root = "/media"
-	rig.PrivateMounts(t).Tmpfs(root, "8g") // which doctor does not find nearly full
-	m.Must(unix.Unshare(unix.CLONE_NEWUTS))
-	m.Must(unix.Sethostname([]byte("nbs-then")))
+	own := rig.PrivateMounts(t)
+	own.Tmpfs(root, "8g") // which doctor does not find nearly full
+	own.Named("nbs-then")
 	m.MustRun(exec.Command("tar", "-C", root, "-xpzf", filepath.Join(rig.Root(t), "testdata", "old", "state.tar.gz")))
 	w := m.World
 	w.Home, w.ConfigDir, w.Project = filepath.Join(root, "home"), filepath.Join(root, "config"), filepath.Join(root, "project")

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"nbs-worker/internal/sim/api"
@@ -58,7 +57,7 @@ func newDebian(t *testing.T, baseURL string) *debian {
 	d.init = exec.Command("/bin/sh", "-c", start, "sh", t.TempDir(), root, rig.Sim(t), release(t), claude)
 	var errors strings.Builder
 	d.init.Stderr = &errors
-	d.init.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS}
+	d.init.SysProcAttr = rig.OwnMachine()
 	rig.Must(t, d.init.Start())
 	t.Cleanup(func() {
 		_ = d.init.Process.Kill() // with it the kernel kills all others of its namespace

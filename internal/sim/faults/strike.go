@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -85,13 +84,6 @@ func (s *Strike) run() {
 			s.kill()
 		}
 	}
-}
-
-// hurry raises the priority of this goroutine's thread, where that is allowed: on a busy machine a kill that comes late
-// hits another step. The thread ends with the goroutine.
-func hurry() {
-	runtime.LockOSThread()
-	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10) // not allowed: kills are less exact
 }
 
 // retry is the pause between two looks for a victim that is not there yet.

@@ -120,7 +120,7 @@ func (h *Host) Boot() {
 	h.init = exec.Command(rig.Sim(h.t), "boot", h.file("machine.json"))
 	h.init.Env, h.init.Dir = h.Variables, h.Home
 	h.init.Stdout, h.init.Stderr = &h.says, &h.says
-	h.init.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS}
+	h.init.SysProcAttr = rig.OwnMachine()
 	rig.Must(h.t, h.init.Start())
 	h.write("pid", strconv.Itoa(h.init.Process.Pid))
 	rig.WaitFor(h.t, "sshd answers at "+h.Name, func() (bool, string) {

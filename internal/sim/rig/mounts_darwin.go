@@ -18,6 +18,9 @@ func (Mounts) Tmpfs(_, _ string) {}
 // ReadOnly would make a folder and all below it read-only.
 func (Mounts) ReadOnly(string) {}
 
+// Named would give the machine another name.
+func (Mounts) Named(string) {}
+
 // Unmount would remove a mount.
 func (Mounts) Unmount(string) {}
 

@@ -51,6 +51,13 @@ func (m Mounts) ReadOnly(dir string) {
 	m.t.Cleanup(func() { m.Unmount(dir) })
 }
 
+// Named gives the machine another name, which only the calling goroutine and what it starts see.
+func (m Mounts) Named(host string) {
+	m.t.Helper()
+	Must(m.t, unix.Unshare(unix.CLONE_NEWUTS))
+	Must(m.t, unix.Sethostname([]byte(host)))
+}
+
 // Unmount removes a mount at once, even while files in it are open. Where nothing is mounted it does nothing.
 func (m Mounts) Unmount(dir string) {
 	m.t.Helper()

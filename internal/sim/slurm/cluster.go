@@ -141,7 +141,7 @@ func (c *Cluster) Boot(name string) {
 	n.init = exec.Command(rig.Sim(c.t), "boot", c.file(name+".json"))
 	n.init.Env, n.init.Dir = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.home}, c.home
 	n.init.Stdout, n.init.Stderr = &n.says, &n.says
-	n.init.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS}
+	n.init.SysProcAttr = rig.OwnMachine()
 	rig.Must(c.t, n.init.Start())
 }
 

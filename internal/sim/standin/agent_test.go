@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
@@ -54,36 +55,17 @@ func start(t *testing.T, whims string, args ...string) *agent {
 // startOnTerminal makes a pseudo terminal the controlling one of the program.
 func (a *agent) startOnTerminal() {
 	a.t.Helper()
-	var err error
-	if a.tty, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		a.t.Fatal(err)
-	}
-	slave, err := openSlave(a.tty)
+	master, slave, err := pty.Open()
 	rig.Must(a.t, err)
+	rig.Must(a.t, pty.Setsize(master, &pty.Winsize{Rows: 40, Cols: 120}))
+	// A file whose Close does not wait for a Read.
+	again, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	rig.Must(a.t, errors.Join(err, unix.SetNonblock(again, true), master.Close()))
+	a.tty = os.NewFile(uintptr(again), "terminal")
 	defer slave.Close()
 	a.cmd.Stdin, a.cmd.Stdout, a.cmd.Stderr = slave, slave, slave
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	rig.Must(a.t, a.cmd.Start())
-}
-
-// openSlave does not use Fd, which would make Close wait for a Read.
-func openSlave(master *os.File) (*os.File, error) {
-	conn, err := master.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var number int
-	var failed error
-	err = conn.Control(func(fd uintptr) {
-		number, failed = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
-		failed = errors.Join(failed,
-			unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0),
-			unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}))
-	})
-	if err := errors.Join(err, failed); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 }
 
 func (a *agent) listen() {

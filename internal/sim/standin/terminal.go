@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"golang.org/x/sys/unix"
+
+	"nbs-worker/internal/platform/machine/portable"
 )
 
 // terminal is the tty in raw mode, in which no key sends a signal, as with the real program.
@@ -21,7 +23,7 @@ type terminal struct {
 // openTerminal switches stdin to raw mode and starts to read keys. The channel closes when the tty hangs up.
 func openTerminal() (*terminal, error) {
 	t := &terminal{in: os.Stdin, keys: make(chan key)}
-	saved, err := unix.IoctlGetTermios(int(t.in.Fd()), unix.TCGETS)
+	saved, err := portable.Modes(t.in)
 	if err != nil {
 		return nil, usageError("Error: Input must be provided either through stdin or as a prompt argument when using --print")
 	}
@@ -30,7 +32,7 @@ func openTerminal() (*terminal, error) {
 	raw.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
 	raw.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
 	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, &raw); err != nil {
+	if err := portable.SetModes(t.in, &raw); err != nil {
 		return nil, fmt.Errorf("set terminal: %w", err)
 	}
 	fmt.Print("\x1b[?2004h") // bracketed paste
@@ -41,7 +43,7 @@ func openTerminal() (*terminal, error) {
 // close puts the terminal back and empties the title.
 func (t *terminal) close() {
 	fmt.Print("\x1b[?2004l\x1b]0;\a")
-	_ = unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, &t.saved) // a tty that is gone needs no restoring
+	_ = portable.SetModes(t.in, &t.saved) // a tty that is gone needs no restoring
 }
 
 func (t *terminal) title(text string) { fmt.Printf("\x1b]0;%s\a", text) }

@@ -14,15 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Place is where an agent's steps are seen.
-type Place struct {
-	NBS      string // the project's .nbs
-	Launches string // where launch files are handed over
-	Config   string // Claude's configuration
-	Tmux     string // where the sockets of tmux are
-	Handle   string
-}
-
 // watcher reads what changes on disk.
 type watcher struct {
 	Place
