@@ -93,9 +93,8 @@ type team struct {
 
 func (m *team) install(p program) {
 	m.Helper()
-	text, err := os.ReadFile(p.path)
-	m.Must(err)
-	m.Must(os.WriteFile(m.Worker+".new", text, 0o700))
+	// By another process: a command that this one starts meanwhile would hold the new file open for writing.
+	m.MustRun(exec.Command("cp", p.path, m.Worker+".new"))
 	m.Must(os.Rename(m.Worker+".new", m.Worker))
 	m.was = append(m.was, p.version)
 	m.MustSay(m.OK("version"), "nbs-worker "+p.version+" ")

@@ -9,8 +9,6 @@ import (
 	"unicode"
 
 	"golang.org/x/sys/unix"
-
-	"nbs-worker/internal/platform/machine/portable"
 )
 
 // terminal is the tty in raw mode, in which no key sends a signal, as with the real program.
@@ -23,7 +21,7 @@ type terminal struct {
 // openTerminal switches stdin to raw mode and starts to read keys. The channel closes when the tty hangs up.
 func openTerminal() (*terminal, error) {
 	t := &terminal{in: os.Stdin, keys: make(chan key)}
-	saved, err := portable.Modes(t.in)
+	saved, err := unix.IoctlGetTermios(int(t.in.Fd()), getModes)
 	if err != nil {
 		return nil, usageError("Error: Input must be provided either through stdin or as a prompt argument when using --print")
 	}
@@ -32,7 +30,7 @@ func openTerminal() (*terminal, error) {
 	raw.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
 	raw.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
 	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
-	if err := portable.SetModes(t.in, &raw); err != nil {
+	if err := unix.IoctlSetTermios(int(t.in.Fd()), setModes, &raw); err != nil {
 		return nil, fmt.Errorf("set terminal: %w", err)
 	}
 	fmt.Print("\x1b[?2004h") // bracketed paste
@@ -43,7 +41,7 @@ func openTerminal() (*terminal, error) {
 // close puts the terminal back and empties the title.
 func (t *terminal) close() {
 	fmt.Print("\x1b[?2004l\x1b]0;\a")
-	_ = portable.SetModes(t.in, &t.saved) // a tty that is gone needs no restoring
+	_ = unix.IoctlSetTermios(int(t.in.Fd()), setModes, &t.saved) // a tty that is gone needs no restoring
 }
 
 func (t *terminal) title(text string) { fmt.Printf("\x1b]0;%s\a", text) }
