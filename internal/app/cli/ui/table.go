@@ -22,7 +22,7 @@ type Table struct {
 	Now  time.Time
 
 	header []string
-	Under  int // if the table is too wide, this many of the last columns are printed below their row, by name
+	Under  int // if the table is too wide, at least this many of the last columns are printed below their row, by name
 }
 
 // Cell is one field; colour is an ANSI code of two digits.
@@ -83,12 +83,8 @@ const gap = 2 // columns between two columns
 
 // Flush prints what was not printed yet.
 func (t *Table) Flush() error {
-	widths := t.natural()
+	widths := t.fitted()
 	across := len(widths)
-	if t.Streams.Width > 0 && total(widths) > t.Streams.Width {
-		across -= t.Under
-	}
-	widths = t.narrowed(widths[:min(across, len(widths))])
 	for n, row := range t.rows {
 		var line strings.Builder
 		for i, c := range row[:min(across, len(row))] {
@@ -102,6 +98,26 @@ func (t *Table) Flush() error {
 		}
 	}
 	return t.out.Flush()
+}
+
+// fitted returns the widths of the columns that stand side by side. Those that do not fit the terminal at a readable
+// width are left out, the last ones first: they are printed below each row.
+func (t *Table) fitted() []int {
+	natural := t.natural()
+	if t.fits(natural) {
+		return natural
+	}
+	across := max(len(natural)-t.Under, 0)
+	widths := t.narrowed(natural[:across])
+	for len(t.header) > 0 && across > 1 && !t.fits(widths) {
+		across--
+		widths = t.narrowed(natural[:across])
+	}
+	return widths
+}
+
+func (t *Table) fits(widths []int) bool {
+	return t.Streams.Width <= 0 || total(widths) <= t.Streams.Width
 }
 
 // cut returns the text at a width.
@@ -167,9 +183,10 @@ func total(widths []int) int {
 
 // narrowed returns the widths at which the columns fit the terminal. The widest columns shrink first, but not so far
 // that a state becomes unreadable.
-func (t *Table) narrowed(widths []int) []int {
+func (t *Table) narrowed(natural []int) []int {
 	const least = 10
-	for over := total(widths) - t.Streams.Width; t.Streams.Width > 0 && over > 0; over-- {
+	widths := slices.Clone(natural)
+	for !t.fits(widths) {
 		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest] <= least {
 			break
