@@ -133,9 +133,9 @@ func (m *Model) keys() string {
 	case r.Need != nil && r.Need.Reason == attention.Down:
 		return m.paint(dim, "r resume  R recover  d dismiss  tab next  ? help  q quit")
 	case r.Need != nil && r.Need.Reason == attention.Done:
-		return m.paint(dim, "D changes  enter attach  space screen  s send  x stop  tab next  ? help")
+		return m.paint(dim, "D changes  enter attach  space screen  s send  x stop  tab next  ? help  q quit")
 	}
-	return m.paint(dim, "enter attach  space screen  s send  i interrupt  x stop  tab next  ? help")
+	return m.paint(dim, "enter attach  space screen  s send  i interrupt  tab next  ? help  q quit")
 }
 
 func (m *Model) help() []string {
