@@ -18,7 +18,9 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"accept web": "did you mean: nbs-worker approve web\n", "no": "did you mean: nbs-worker deny HANDLE\n", "open web": "did you mean: nbs-worker attach web\n",
 		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker cost\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
 		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",
-		"cat": "nbs-worker logs HANDLE\n", "find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "status": "did you mean: nbs-worker list\n", "status web": "did you mean: nbs-worker session web\n", "sesion": "did you mean: nbs-worker session\n",
+		"cat": "nbs-worker logs HANDLE\n", "read web": "did you mean: nbs-worker logs web\n", "dashboard": "did you mean: nbs-worker dash\n",
+		"help 5": "hint: what the exit codes mean: nbs-worker help exit-codes\n", "help codes": "did you mean: nbs-worker help exit-codes\n",
+		"find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "status": "did you mean: nbs-worker list\n", "status web": "did you mean: nbs-worker session web\n", "sesion": "did you mean: nbs-worker session\n",
 	} {
 		run(strings.Fields(typed)...).want(t, fail.BadInput, want)
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,8 @@ import (
 var OtherNames = map[string][]string{
 	"list":                          {"ps", "status", "agents"},
 	"list --usage":                  {"top", "usage", "stats", "metrics"},
-	"watch":                         {"dashboard", "ui", "tui", "monitor", "follow"},
+	"dash":                          {"dashboard", "ui", "tui", "gui", "monitor"},
+	"watch":                         {"follow", "guard", "supervise"},
 	"send HANDLE TEXT":              {"tell", "say", "message", "prompt", "reply", "talk", "chat"},
 	"send --all TEXT":               {"broadcast"},
 	"send HANDLE TEXT --wait-reply": {"ask", "task"},
@@ -38,7 +40,7 @@ var OtherNames = map[string][]string{
 	"pause":                         {"freeze", "suspend"},
 	"dismiss HANDLE":                {"rm", "remove", "delete"},
 	"session HANDLE":                {"show", "info", "inspect", "view"},
-	"logs HANDLE":                   {"log", "tail", "cat", "output"},
+	"logs HANDLE":                   {"log", "tail", "cat", "output", "read", "transcript"},
 	"screen HANDLE":                 {"peek", "look"},
 	"events":                        {"history", "journal"},
 	"doctor":                        {"check"},
@@ -50,6 +52,7 @@ var OtherNames = map[string][]string{
 	"rename HANDLE NEW":             {"mv"},
 	"schedule list":                 {"cron", "timer"},
 	"next":                          {"goto", "jump", "inbox", "needs"},
+	"help exit-codes":               {"codes", "code", "exitcodes", "exit-code", "errors"},
 	"attach HANDLE":                 {"enter", "open", "focus", "switch", "join", "connect", "fg", "login"},
 }
 
@@ -78,6 +81,9 @@ func ErrUnknownCommand(parent *cobra.Command, words ...string) error {
 // suggestion returns what to type instead of an unknown command of parent.
 func suggestion(parent *cobra.Command, typed string) string {
 	if !parent.HasParent() {
+		if _, err := strconv.Atoi(typed); err == nil {
+			return "what the exit codes mean: nbs-worker help exit-codes"
+		}
 		for ours, words := range OtherNames {
 			if slices.Contains(words, typed) {
 				return "did you mean: nbs-worker " + ours
