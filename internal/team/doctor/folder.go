@@ -19,7 +19,8 @@ func (d *examination) projectFolder(_ context.Context) findings {
 		return found(Failure, oneLine(d.ProjectErr), "the agents of this project cannot be shown, started or ended", fail.HintsOf(d.ProjectErr)...)
 	case !d.project.Store.Exists():
 		return found(Note, "there is no project here: no .nbs folder in "+human.Quote(d.project.Store.Project())+" or above it",
-			"only the machine was checked", "to check a project: nbs-worker doctor --root DIR")
+			"only the machine was checked", "the first agent makes this folder a project: nbs-worker spawn HANDLE 'TASK'",
+			"to check another project: nbs-worker doctor --root DIR")
 	}
 	return holding("the project is " + d.project.Store.Project())
 }
