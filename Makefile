@@ -226,6 +226,9 @@ install: build man ## install the program, the man pages and the completions und
 	bin/nbs-worker completion bash >"$(SHARE)/$(BASH)/nbs-worker"
 	bin/nbs-worker completion zsh >"$(SHARE)/$(ZSH)/_nbs-worker"
 	bin/nbs-worker completion fish >"$(SHARE)/$(FISH)/nbs-worker.fish"
+	@echo 'nbs-worker is installed: $(DESTDIR)$(PREFIX)/bin/nbs-worker'
+	@case ":$$PATH:" in *':$(PREFIX)/bin:'*) ;; *) echo 'Put it into your PATH: export PATH="$(PREFIX)/bin:$$PATH"' ;; esac
+	@echo 'Begin with: nbs-worker doctor'
 
 uninstall: ## remove what make install has installed under PREFIX; your projects and their records stay
 	rm -f "$(DESTDIR)$(PREFIX)/bin/nbs-worker"

@@ -142,7 +142,8 @@ func TestInstallAndUninstall(t *testing.T) {
 	u := newUser(t)
 	rig.Must(t, os.Mkdir(u.prefix, 0o755))
 	s := u.script()
-	want := "the signature was not checked: " + u.home + "/.config/nbs-worker/allowed_signers is not there\n" +
+	want := "the sum is checked, but not the signature, since you trust no key so far:\n" +
+		"  " + u.home + "/.config/nbs-worker/allowed_signers is not there\n" +
 		"nbs-worker " + version + " is installed: " + u.program() + "\n" +
 		"man pages and completions: " + u.prefix + "/share\n" +
 		"Put it into your PATH: export PATH=\"" + u.prefix + "/bin:$PATH\"\n" +
@@ -157,7 +158,14 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 	rig.Must(t, os.WriteFile(filepath.Join(u.prefix, "share/fish/mine"), nil, 0o600))
 	s = u.script("--uninstall")
-	rig.Check(t, s.code == 0 && strings.HasPrefix(s.out, "nbs-worker is removed from "+u.prefix+".\nThese stay: .nbs in each project"), "%s", s)
+	removed, stays, _ := strings.Cut(s.out, "These stay:\n")
+	rig.Check(t, s.code == 0 && strings.HasPrefix(removed, "nbs-worker is removed from "+u.prefix+".\n"), "%s", s)
+	for _, want := range []string{".nbs in each project", "~/.local/state/nbs-worker:", "~/.config/nbs-worker:", "nbs-worker export", "nbs-worker skill install"} {
+		rig.Check(t, strings.Contains(stays, want), "it does not say that %s stays: %s", want, s)
+	}
+	for line := range strings.Lines(stays) {
+		rig.Check(t, len(line) <= 79, "a line is wider than a terminal: %s", line)
+	}
 	rig.Same(t, "what is left", []string{"share/", "share/fish/", "share/fish/mine"}, listing(t, u.prefix))
 	u.refuses("remove nbs-worker: nothing in "+u.prefix+" was installed by this script", "--uninstall")
 	u.refuses("unknown argument: --remove", "--remove")
