@@ -248,7 +248,7 @@ uninstall() {
 	say '  .nbs in each project: its records'
 	say '  ~/.local/state/nbs-worker: your key and the archive'
 	say '  ~/.config/nbs-worker: your hosts, if you have any'
-	say '  services written by nbs-worker export, and skills by nbs-worker skill install'
+	say '  what nbs-worker export and nbs-worker skill install have written'
 }
 
 # All is read before anything is done: a download of this script may be cut.

@@ -129,7 +129,7 @@ func runEnding(ctx context.Context, f *ui.Factory, verb string, o *endingOptions
 		return ui.Failed(err, verb)
 	}
 	if len(handles) == 0 {
-		f.Note("there is no agent to %s", endedAs[verb])
+		f.Note("there is no agent to %s", verb)
 	}
 	if verb == "stop" && o.All && len(handles) > 0 {
 		defer f.HintBack(handles)
