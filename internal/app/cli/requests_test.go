@@ -113,7 +113,7 @@ with --always: allow Bash(make:*), in .claude/settings.local.json
 func TestVerbsAnswerARequest(t *testing.T) {
 	t.Parallel()
 	a := newAsking(t)
-	person := ui.Streams{OutTTY: true, ErrTTY: true, Width: 80}
+	person := ui.Streams{OutTTY: true, ErrTTY: true}
 	asked := a.asks("alpha", "Bash", `{"command":"make"}`, always)
 	got := a.taken(asked)
 	// No claude runs here. That the dialog goes is proved in e2e/send.

@@ -56,7 +56,7 @@ func (f *Factory) PrintError(handle agent.Handle, err error) {
 		_ = writeJSON(f.Streams.Err, f.FailureOf(handle, err)) // a failed write to stderr cannot be reported
 		return
 	}
-	fmt.Fprintf(f.Streams.Err, "nbs-worker: %s\n", Indented(human.Legible(err.Error())))
+	f.Line("nbs-worker: " + err.Error())
 	for _, hint := range f.hintsOf(err) {
 		f.Hint("%s", hint)
 	}
@@ -86,7 +86,37 @@ func (f *Factory) Line(text string) {
 		_ = writeJSON(f.Streams.Err, wire.Note{Note: text})
 		return
 	}
-	fmt.Fprintln(f.Streams.Err, Indented(human.Legible(text)))
+	text = Indented(human.Legible(text))
+	if f.Streams.ErrTTY && f.Streams.Width > 0 {
+		text = folded(text, f.Streams.Width)
+	}
+	fmt.Fprintln(f.Streams.Err, text)
+}
+
+// folded wraps each line to width columns. A line with a command of another program stays unbroken for pasting, and so
+// does a first line with a margin: what is shown for a person's consent.
+func folded(text string, width int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		bare := strings.TrimLeft(line, " ")
+		margin := len(line) - len(bare)
+		switch {
+		case i > 0 && margin > 0:
+			lines[i] = line[:margin] + Hanging(bare, margin, width)
+		case margin == 0 && !isForPasting(line):
+			lines[i] = Hanging(line, 2, width)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isForPasting reports whether a line is to stay whole: a hint with nothing before its command, or with a command that
+// Hanging does not recognise.
+func isForPasting(line string) bool {
+	if strings.HasPrefix(line, "hint: nbs-worker ") {
+		return true
+	}
+	return !strings.Contains(line, ": nbs-worker ") && (strings.HasPrefix(line, "hint: ") || strings.Contains(line, ": git "))
 }
 
 // Hint prints a remedy. Its commands act on the project of this call.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/sim/rig"
 )
@@ -23,6 +24,33 @@ func TestJSONIsHarmlessAndWhole(t *testing.T) {
 	err := json.Unmarshal([]byte(out.String()), &back)
 	rig.Check(t, err == nil && back[text] == text, "%q, %v", back, err)
 	rig.Check(t, strings.Contains(out.String(), "< \u00e9 \U0001f980"), "escaped without need: %s", out.String())
+}
+
+// An error fits the terminal: it breaks between words, and its command stands on a line that can be pasted. What quotes
+// another program keeps its margin. A hint with a command of another program is not broken, and nothing is in a pipe.
+func TestErrorFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	err := Failed(fail.Errorf(fail.Held, "claude waits at a dialog: it asks whether it trusts the folder (trust). It shows:\n%s",
+		"Quick safety check: Is this a project you created or one you trust? If not, take a moment to review it first.").
+		Hint("or let claude trust the folder, which ends what it does now: nbs-worker resume a --force --trust=/home/u/a-project-with-a-long-name").
+		Hint("git -C /home/u/a-project-with-a-long-name/and-a-folder diff --stat main...nbs/a -- cart.go price.go"), "spawn", "a")
+	printed := func(streams Streams) string {
+		out := &bytes.Buffer{}
+		streams.Err = out
+		f := &Factory{Streams: streams}
+		f.Report(err)
+		return out.String()
+	}
+	rig.Equal(t, printed(Streams{ErrTTY: true, OutTTY: true, Width: 80}), `nbs-worker: spawn a: claude waits at a dialog: it asks whether it trusts the
+  folder (trust). It shows:
+  Quick safety check: Is this a project you created or one you trust? If not,
+  take a moment to review it first.
+hint: or let claude trust the folder, which ends what it does now:
+  nbs-worker resume a --force --trust=/home/u/a-project-with-a-long-name
+hint: git -C /home/u/a-project-with-a-long-name/and-a-folder diff --stat main...nbs/a -- cart.go price.go
+`, "on a terminal")
+	piped := printed(Streams{Width: 80})
+	rig.Equal(t, strings.Count(piped, "\n"), 4, "the lines in a pipe:\n%s", piped)
 }
 
 // The line of a result fits the terminal, and is whole in a pipe.
