@@ -120,7 +120,14 @@ func TestReleaseHasAllFiles(t *testing.T) {
 // What cannot become a release is refused in one line, before anything is compiled.
 func TestReleaseRefuses(t *testing.T) {
 	t.Parallel()
+	const hint = " in it is not of a release; nothing was removed\nhint: name a folder that is missing or empty\n"
+	home, link, file := foreignFolders(t)
+	hidden := filepath.Join(home, "released")
 	for _, c := range []struct{ variable, want string }{
+		{"RELEASE_DIR=" + home, "release: use RELEASE_DIR=" + home + ": mine.txt" + hint},
+		{"RELEASE_DIR=" + hidden + "/", "release: use RELEASE_DIR=" + hidden + ": .mine" + hint},
+		{"RELEASE_DIR=" + link, "release: use RELEASE_DIR=" + link + ": it is no folder\n"},
+		{"RELEASE_DIR=" + file, "release: use RELEASE_DIR=" + file + ": it is no folder\n"},
 		{"VERSION=latest", "release: use the version latest: it does not begin with a digit\nhint: make release VERSION=1.2.3\n"},
 		{"VERSION=1.2/3", "release: use the version 1.2/3: only letters, digits, and . + ~ - are allowed\nhint: make release VERSION=1.2.3\n"},
 		{"RELEASE_URL=somewhere", "release: use RELEASE_URL=somewhere: it is no address\nhint: make release RELEASE_URL=https://ADDRESS\n"},
@@ -135,6 +142,23 @@ func TestReleaseRefuses(t *testing.T) {
 		err := cmd.Run()
 		rig.Check(t, err != nil && said.String() == c.want, "%s: %v, %s", c.variable, err, said.String())
 	}
+	rig.Same(t, "what is left", []string{"mine.txt", "released/", "released/.mine", "released/SHA256SUMS", "released/a b"}, listing(t, home))
+}
+
+// foreignFolders makes a folder with a file and, below it, an earlier release with one file more; a link to that folder; and
+// the path of the file.
+func foreignFolders(t *testing.T) (home, link, file string) {
+	t.Helper()
+	home, link = t.TempDir(), filepath.Join(t.TempDir(), "link")
+	file = filepath.Join(home, "mine.txt")
+	rig.Must(t, os.Mkdir(filepath.Join(home, "released"), 0o700))
+	for name, text := range map[string]string{
+		"mine.txt": "", "released/.mine": "", "released/a b": "", "released/SHA256SUMS": strings.Repeat("0", 64) + "  a b\n",
+	} {
+		rig.Must(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
+	}
+	rig.Must(t, os.Symlink(home, link))
+	return home, link, file
 }
 
 // --- what the tests share
