@@ -31,6 +31,7 @@ prepare() {
 	/*) ;;
 	*) prefix=$PWD/$prefix ;;
 	esac
+	while case $prefix in ?*/) ;; *) false ;; esac do prefix=${prefix%/}; done
 	places='bin share/nbs-worker share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d'
 	list=share/nbs-worker/installed # the files and folders that this script has made, one a line
 	temp='' staged='' program='' made=''
@@ -103,8 +104,7 @@ check_signature() {
 	signers=${NBS_ALLOWED_SIGNERS:-${XDG_CONFIG_HOME:-$HOME/.config}/nbs-worker/allowed_signers}
 	if [ ! -f "$signers" ]; then
 		[ -z "${NBS_ALLOWED_SIGNERS:-}" ] || die "check the signature: $signers is not there"
-		say "the sum is checked, but not the signature, since you trust no key so far:"
-		say "  $signers is not there"
+		say "the signature was not checked: $signers is not there"
 		return
 	fi
 	command -v ssh-keygen >/dev/null || die 'check the signature: ssh-keygen is not there' "install it, or move $signers away"
@@ -122,6 +122,8 @@ get() {
 	platform
 	temp=$(mktemp -d)
 	download SHA256SUMS
+	grep -qE '^[0-9a-f]{64} ' "$temp/SHA256SUMS" ||
+		die "read SHA256SUMS of $url: it is no list of sums" 'check the address; a proxy may have answered in its place'
 	check_signature
 	line=$(grep -E "^[0-9a-f]{64}  nbs-worker-[0-9A-Za-z.+~-]+-$os-$arch\.tar\.gz\$" "$temp/SHA256SUMS") || line=
 	case $line in
@@ -173,15 +175,23 @@ place() { # file of the release
 	staged=
 }
 
-# sweep removes the copies of a run that was killed.
+# sweep removes the copies of runs that were killed. Those of a run that goes on stay.
 sweep() {
-	for at in $places; do rm -f "$prefix/$at"/.nbs-worker.*; done
+	for at in $places; do
+		for left in "$prefix/$at"/.nbs-worker.*; do
+			[ ! -f "$left" ] || kill -0 "${left##*.}" 2>/dev/null || rm -f "$left"
+		done
+	done
 }
 
-# note writes the list of what --uninstall removes. It is there before what it names.
+# listed prints the list. It names nothing outside of the prefix, whoever wrote it.
+listed() { grep -v '\.\.' "$prefix/$list" 2>/dev/null; }
+
+# note writes the list of what --uninstall removes. It is there before what it names. Folders stay
+# in it: another run of this script may have made them just now.
 note() { # lines
 	staged=$prefix/${list%/*}/.nbs-worker.$$
-	printf '%s\n' "$1" | grep . | LC_ALL=C sort -u >"$staged" || die "write $prefix/$list"
+	printf '%s\n' "$1" "$(listed | grep '/$')" | grep . | LC_ALL=C sort -u >"$staged" || die "write $prefix/$list"
 	mv -f "$staged" "$prefix/$list"
 	staged=
 }
@@ -191,11 +201,11 @@ version_of() { "$1" version 2>/dev/null | sed -n '1s/^nbs-worker \([^ ]*\).*/\1/
 install() {
 	check_writable 'install into' 'PREFIX=/another/folder sh install.sh'
 	sweep
-	[ ! -d "$prefix/bin/nbs-worker" ] || die "install $prefix/bin/nbs-worker: a folder has that name"
 	get
 	was=$(version_of "$prefix/bin/nbs-worker") || was=
-	old=$(cat "$prefix/$list" 2>/dev/null) || old=
+	old=$(listed) || old=
 	new=$(files)
+	for file in $new $list; do [ ! -d "$prefix/$file" ] || die "install $prefix/$file: a folder has that name; nothing was changed"; done
 	for file in $new $list; do folder "${file%/*}"; done
 	folders=$made$(printf '%s\n' "$old" | grep '/$') || true
 
@@ -229,7 +239,7 @@ report() {
 		found=$(command -v nbs-worker) || found=
 		[ -z "$found" ] || [ "$found" = "$prefix/bin/nbs-worker" ] || say "Your PATH finds $found before it."
 		;;
-	*) say "Put it into your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
+	*) say "Put it into your PATH: export PATH=\"$(printf '%s\n' "$prefix" | sed 's/["$`\\]/\\&/g')/bin:\$PATH\"" ;;
 	esac
 	command -v tmux >/dev/null || say 'It needs tmux 3.2 or newer, which is not there.'
 	say 'Begin with: nbs-worker doctor'
@@ -237,18 +247,19 @@ report() {
 
 uninstall() {
 	[ -f "$prefix/$list" ] || die "remove nbs-worker: nothing in $prefix was installed by this script" 'PREFIX=/another/folder sh install.sh --uninstall'
-	installed=$(cat "$prefix/$list")
+	installed=$(listed) || installed=
 	check_writable 'remove nbs-worker from' ''
 	sweep
-	printf '%s\n' "$installed" | grep '[^/]$' | grep -vxF "$list" | while IFS= read -r file; do rm -f "${prefix:?}/$file"; done
+	printf '%s\n' "$installed" | grep '[^/]$' | grep -vxF "$list" | while IFS= read -r file; do
+		rm -f "${prefix:?}/$file" 2>/dev/null || say "$prefix/$file stays: it is no file"
+	done
 	rm -f "${prefix:?}/$list"
 	remove_folders "$installed"
 	say "nbs-worker is removed from $prefix."
-	say 'Agents that run go on, and cannot start again without it. These stay:'
-	say '  .nbs in each project: its records'
-	say '  ~/.local/state/nbs-worker: your key and the archive'
-	say '  ~/.config/nbs-worker: your hosts, if you have any'
-	say '  what nbs-worker export and nbs-worker skill install have written'
+	say 'These stay: .nbs in each project, your key and the archive in .local/state/nbs-worker of your'
+	say 'home, your hosts in .config/nbs-worker, units that nbs-worker export has written, and skills that'
+	say 'nbs-worker skill install has written.'
+	say 'Agents that run go on, and cannot start again without it.'
 }
 
 # All is read before anything is done: a download of this script may be cut.
