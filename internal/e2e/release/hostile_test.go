@@ -92,7 +92,7 @@ func TestUninstallStaysInThePrefix(t *testing.T) {
 func TestInstallIsKilled(t *testing.T) {
 	u := newUser(t)
 	rig.Must(t, os.Mkdir(u.prefix, 0o755))
-	path := pathOf(t, "curl", "dirname")
+	path := pathOf(t, "curl")
 	move, err := exec.LookPath("mv")
 	rig.Must(t, err)
 	rig.Must(t, os.Remove(filepath.Join(path, "mv")))
