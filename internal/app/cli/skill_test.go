@@ -113,6 +113,21 @@ func TestSkillIsInstalled(t *testing.T) {
 	run("skill", "renew").want(t, fail.BadInput, "hint: nbs-worker skill --help")
 }
 
+// An empty folder, as from a variable that is not set, is not the project; and the path that is printed is a whole one.
+func TestSkillInAFolderWithoutAName(t *testing.T) {
+	project := newProject(t)
+	run("--root", project, "skill", "install").want(t, 0)
+	for _, verb := range []string{"install", "remove"} {
+		run("--root", project, "skill", verb, "--plugin", "").want(t, fail.BadInput, "skill "+verb+": --plugin needs a folder")
+	}
+	run("--root", project, "skill", "remove").want(t, 0)
+	t.Chdir(project)
+	t.Setenv("CLAUDE_CONFIG_DIR", "config")
+	page := filepath.Join(project, "config/skills/nbs-worker/SKILL.md")
+	rig.Equal(t, run("skill", "install", "--user").want(t, 0).out, page+"\n", "install")
+	rig.Equal(t, run("skill", "remove", "--user").want(t, 0).out, page+"\n", "remove")
+}
+
 // doctor names a page of another version, and one that was changed.
 func TestDoctorNamesAnOldSkill(t *testing.T) {
 	project, config := newProject(t), t.TempDir()

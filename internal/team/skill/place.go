@@ -2,11 +2,17 @@ package skill
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -63,6 +69,11 @@ func (p Place) files(page Page) []file {
 // Install writes the skill. It reports whether anything was changed. Errors: Conflict for a file that nbs-worker did not
 // write, or that was changed, unless forced; BadInput for a link or a folder in the way. Then nothing is written.
 func (p Place) Install(page Page, force bool) (changed bool, err error) {
+	unlock, err := p.lock(os.MkdirAll(p.base, 0o700))
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
 	var due []file
 	for _, f := range p.files(page) {
 		text, err := p.read(f.name)
@@ -89,6 +100,13 @@ func (p Place) Install(page Page, force bool) (changed bool, err error) {
 // Remove removes the files of the skill, and the folders that are then empty. It returns the paths of the files. Errors:
 // NotFound if there is none; those of Install.
 func (p Place) Remove(force bool) (removed []string, err error) {
+	unlock, err := p.lock(nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, p.missing()
+	} else if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	var due []file
 	for _, f := range p.files(Page{}) {
 		text, err := p.read(f.name)
@@ -103,8 +121,7 @@ func (p Place) Remove(force bool) (removed []string, err error) {
 		}
 	}
 	if len(due) == 0 {
-		return nil, fail.Errorf(fail.NotFound, "there is no skill in %s", human.Quote(filepath.Dir(p.Page()))).
-			Hint("to install it: nbs-worker skill install%s", p.option)
+		return nil, p.missing()
 	}
 	for _, f := range due {
 		if err := os.Remove(filepath.Join(p.base, f.name)); err != nil {
@@ -118,6 +135,32 @@ func (p Place) Remove(force bool) (removed []string, err error) {
 		}
 	}
 	return removed, nil
+}
+
+// lock keeps other calls away from the place, whose folder was made or is there. Errors: BadInput if it is no folder; Conflict
+// if another call does not end.
+func (p Place) lock(made error) (unlock func(), err error) {
+	const limit, poll = 10 * time.Second, 20 * time.Millisecond
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	lock := flock.New(p.base+"/", flock.SetFlag(os.O_RDONLY)) // not a file
+	if err = made; err == nil {
+		_, err = lock.TryLockContext(ctx, poll)
+	}
+	switch {
+	case err == nil:
+		return func() { _ = lock.Close() }, nil
+	case errors.Is(err, syscall.ENOTDIR):
+		err = fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(p.base)).Hint("to see it: ls -ld %s", human.ShellWord(p.base))
+	case ctx.Err() != nil:
+		err = fail.Errorf(fail.Conflict, "another program keeps %s locked", human.Quote(p.base))
+	}
+	return nil, cmp.Or(err, lock.Close())
+}
+
+func (p Place) missing() error {
+	return fail.Errorf(fail.NotFound, "there is no skill in %s", human.Quote(filepath.Dir(p.Page()))).
+		Hint("to install it: nbs-worker skill install%s", p.option)
 }
 
 // Installed returns the version of the program that wrote the installed page, "" if there is none by nbs-worker, and

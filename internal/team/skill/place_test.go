@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"nbs-worker/internal/fail"
@@ -148,4 +149,34 @@ func TestVersionOfAPage(t *testing.T) {
 	rig.Must(t, os.Mkdir(place.Page(), 0o700))
 	_, err := place.Install(page("1.0"), true)
 	rig.Check(t, fail.KindOf(err) == fail.BadInput && !errors.Is(err, fs.ErrNotExist), "over a folder: %v", err)
+}
+
+// Calls at the same time do not disturb each other.
+func TestSeveralInstallAtOnce(t *testing.T) {
+	t.Parallel()
+	place := AsPlugin(filepath.Join(t.TempDir(), "new"))
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			_, err := place.Install(page("1.0"), false)
+			rig.Check(t, err == nil, "install: %v", err)
+		})
+	}
+	all.Wait()
+	is(t, place, "1.0", false)
+	rig.Check(t, len(tree(t, place.base)) == 3, "%v", tree(t, place.base))
+}
+
+// A file where the folder is to be is named, and stays.
+func TestAFileIsNoPlace(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	put(t, path, "of the user")
+	for _, base := range []string{path, filepath.Join(path, "below")} {
+		_, err := AsPlugin(base).Install(page("1.0"), true)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "is not a folder"), "install: %v", err)
+		_, err = AsPlugin(base).Remove(true)
+		rig.Check(t, fail.KindOf(err) == fail.BadInput && strings.Contains(err.Error(), "is not a folder"), "remove: %v", err)
+	}
+	rig.Equal(t, has(t, path), "of the user", "the file")
 }

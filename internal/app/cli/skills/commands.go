@@ -63,6 +63,7 @@ func newShowCmd(f *ui.Factory) *cobra.Command {
 type where struct {
 	user, project, force bool
 	plugin               string
+	isPlugin             func() bool // reports whether --plugin was given
 }
 
 func (w *where) bind(cmd *cobra.Command, force string) {
@@ -73,6 +74,7 @@ func (w *where) bind(cmd *cobra.Command, force string) {
 	flags.BoolVar(&w.force, "force", false, force)
 	cmd.MarkFlagsMutuallyExclusive("project", "user", "plugin")
 	_ = cmd.MarkFlagDirname("plugin")
+	w.isPlugin = func() bool { return flags.Changed("plugin") }
 }
 
 // place returns where the skill is or is to be.
@@ -81,13 +83,19 @@ func (w *where) place(f *ui.Factory) (skill.Place, error) {
 	switch {
 	case err != nil:
 		return skill.Place{}, err
-	case w.plugin != "":
+	case w.isPlugin() && w.plugin == "":
+		return skill.Place{}, fail.Errorf(fail.BadInput, "--plugin needs a folder").Hint("nbs-worker skill install --help")
+	case w.isPlugin():
 		folder, err := filepath.Abs(w.plugin)
 		return skill.AsPlugin(folder), err
 	case !w.user:
 		return skill.InProject(root), nil
 	}
-	config, err := claude.ConfigUsedBy(".", os.Getenv)
+	cwd, err := ui.Absolute(".") // CLAUDE_CONFIG_DIR may be relative to it
+	if err != nil {
+		return skill.Place{}, err
+	}
+	config, err := claude.ConfigUsedBy(cwd, os.Getenv)
 	if err != nil {
 		return skill.Place{}, err
 	}
@@ -140,7 +148,7 @@ func runInstall(f *ui.Factory, w *where) error {
 	case was != "":
 		words = "renewed; it was of nbs-worker " + was
 	}
-	if w.plugin != "" && changed {
+	if w.isPlugin() && changed {
 		f.Hint("in Claude: /plugin marketplace add %s", human.ShellWord(filepath.Dir(filepath.Dir(filepath.Dir(place.Page())))))
 		f.Hint("then, in Claude: /plugin install %[1]s@%[1]s", skill.Name)
 	}
