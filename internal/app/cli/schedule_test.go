@@ -79,7 +79,7 @@ func TestScheduleListAndNext(t *testing.T) {
 	}
 	runOn(ui.Streams{OutTTY: true, ErrTTY: true}, "--root", project, "schedule", "list").want(t, 0, "there are no schedules", "schedule --help")
 	run("--root", t.TempDir(), "schedule", "list").want(t, fail.NotFound, "no .nbs folder")
-	run("--root", project, "schedule", "run", "a").want(t, fail.NotFound, "there are no schedules", "schedule --help")
+	run("--root", project, "schedule", "run", "a").want(t, fail.NotFound, "there are no schedules", "help schedule")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1, prompt: x}\n  b: {prompt: x}\n")
 	run("--root", project, "schedule", "next").want(t, fail.BadInput, "2 mistakes", "line 2, column 14: ", "line 3, column 3: b: it is not said when")
 	writeSchedules(t, project, "schedules:\n  a: {every: 1h, prompt: x}\n  b: {every: 24h, send: {to: alpha, text: x}}\n  c: {every: 1h, prompt: x, permission_mode: plan, allowed_tools: [Read, 'Bash(git *)'], on_denied: fail}\n")

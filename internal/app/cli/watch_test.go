@@ -40,7 +40,7 @@ func TestWatchThatIsRefused(t *testing.T) {
 		return path
 	}
 	watch := func(policy string) ran { return run("--root", project, "watch", "--policy", policy) }
-	watch(write(home+"/slip.yaml", "every: 5m\nmax-levl: 3\n")).want(t, fail.BadInput, "slip.yaml\", line 2, column 1: the policy: there is no field \"max-levl\"; did you mean max-level?\nhint: ", "watch --help")
+	watch(write(home+"/slip.yaml", "every: 5m\nmax-levl: 3\n")).want(t, fail.BadInput, "slip.yaml\", line 2, column 1: the policy: there is no field \"max-levl\"; did you mean max-level?\nhint: ", "help policy")
 	watch(write(filepath.Join(project, "own.yaml"), "max-level: 4\n")).want(t, fail.Held, `own.yaml" is not allowed`, "allow --policy")
 	watch(home+"/none.yaml").want(t, fail.NotFound, "there is no policy")
 	run("--root", home, "watch").want(t, fail.NotFound, "no .nbs folder")

@@ -16,7 +16,7 @@ var owned = []string{"--input-format", "--output-format", "--replay-user-message
 func CheckArgs(args []string) error {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); slices.Contains(owned, name) {
-			return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).Hint("nbs-worker ask --help")
+			return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).Hint("nbs-worker help ask")
 		}
 	}
 	return cmdline.CheckExtraArgs(args)

@@ -28,7 +28,7 @@ func Parse(name string, text []byte) (*File, error) {
 		if expression := unquoted(text); expression != "" {
 			_ = wrong.Hint("quote the expression: cron: %q", expression)
 		}
-		return nil, wrong.Hint("what it may say: nbs-worker schedule --help")
+		return nil, wrong.Hint("what it may say: nbs-worker help schedule")
 	}
 	return p.file, nil
 }

@@ -83,7 +83,7 @@ func checkOwned(arg string) error {
 		return nil
 	}
 	return fail.Errorf(fail.BadInput, "extra argument %s is set by nbs-worker itself", human.Quote(name)).
-		Hint("see nbs-worker spawn --help for --model, --permission-mode, --settings, --session-id and --prompt")
+		Hint("see nbs-worker help spawn for --model, --permission-mode, --settings, --session-id and --prompt")
 }
 
 // IsOwned reports whether only nbs-worker may set an option, also if a value or other letters are joined to a short

@@ -48,7 +48,7 @@ func (s *Schedules) Text() ([]byte, error) {
 	text, err := s.nbs.Read("", fileName, fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail.Errorf(fail.NotFound, "there are no schedules: %s does not exist", human.Quote(s.Path())).
-			Hint("to see its format: nbs-worker schedule --help")
+			Hint("to see its format: nbs-worker help schedule")
 	}
 	if err != nil && fail.KindOf(err) == fail.Failed {
 		return nil, fail.Errorf(fail.BadInput, "%s cannot be read: %w", human.Quote(s.Path()), err)

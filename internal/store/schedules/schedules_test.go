@@ -19,7 +19,7 @@ func TestFileIsReadAsItIs(t *testing.T) {
 	s := In(nbs.New(t, Folder))
 	_, err := s.Text()
 	storetest.WantKind(t, "no file", err, fail.NotFound)
-	storetest.WantHint(t, err, "nbs-worker schedule --help")
+	storetest.WantHint(t, err, "nbs-worker help schedule")
 	storetest.Write(t, s.Path(), "zone: UTC\n")
 	text, err := s.Text()
 	rig.Check(t, err == nil && string(text) == "zone: UTC\n", "%q, %v", text, err)

@@ -162,12 +162,12 @@ func (o *askOptions) check() error {
 			Hint("to ask a copy: nbs-worker ask @%s TEXT --fork", name)
 	}
 	if o.ask.OnLost != conversation.LostFail && o.ask.OnLost != conversation.LostFresh {
-		return fail.Errorf(fail.BadInput, "ask: --on-lost %s must be fail or fresh", human.Quote(o.ask.OnLost)).Hint("nbs-worker ask --help")
+		return fail.Errorf(fail.BadInput, "ask: --on-lost %s must be fail or fresh", human.Quote(o.ask.OnLost)).Hint("nbs-worker help ask")
 	}
 	switch o.ask.OnUnknown {
 	case "", conversation.UnknownAsk, conversation.UnknownContinue, conversation.UnknownRerun:
 	default:
-		return fail.Errorf(fail.BadInput, "ask: --on-unknown %s must be ask, continue or rerun", human.Quote(o.ask.OnUnknown)).Hint("nbs-worker ask --help")
+		return fail.Errorf(fail.BadInput, "ask: --on-unknown %s must be ask, continue or rerun", human.Quote(o.ask.OnUnknown)).Hint("nbs-worker help ask")
 	}
 	if o.ask.Timeout < 0 {
 		return fail.Errorf(fail.BadInput, "ask: --timeout %s is negative", o.ask.Timeout).Hint("0: no limit")

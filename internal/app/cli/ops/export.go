@@ -48,8 +48,10 @@ slurm: prints a script for sbatch. The job runs nbs-worker run HANDLE --job NAME
 or waits, a second copy waits. After a lost node, a time limit or a preemption, Slurm starts it
 again, and the agent goes on in its conversation. Where Slurm's commands are, nbs-worker list
 shows the job, its node or why it waits; attach goes there, and stop and dismiss end the job, as
-scancel does. Other commands, such as send, run in the job:
-srun --jobid ID --overlap --pty nbs-worker send HANDLE TEXT
+scancel does. What does not work from other machines (nbs-worker help slurm) runs in the job:
+
+  srun --jobid ID --overlap --pty nbs-worker compact HANDLE
+
 The project, CLAUDE_CONFIG_DIR (or your home folder) and XDG_STATE_HOME must be on a file system
 that the nodes share.
 

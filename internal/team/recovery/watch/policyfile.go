@@ -59,7 +59,7 @@ func (f File) Policy(before Policy, check func(kind, name string, content []byte
 		err = f.checkProgram(policy.Notify)
 	}
 	if err != nil {
-		return Policy{}, fail.Errorf(fail.BadInput, "%w", err).Hint("what a policy may say: nbs-worker watch --help")
+		return Policy{}, fail.Errorf(fail.BadInput, "%w", err).Hint("what a policy may say: nbs-worker help policy")
 	}
 	return policy, nil
 }
