@@ -199,3 +199,16 @@ func TestContainerfile(t *testing.T) {
 		rig.Check(t, known.MatchString(strings.TrimSuffix(line, "\n")), "no instruction: %s", line)
 	}
 }
+
+// The README of a release has no link to a file that is not in it.
+func TestReadmeOfTheRelease(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(unpacked(t, "linux", runtime.GOARCH), "README.md"))
+	rig.Must(t, err)
+	deb := filepath.Join(release(t), "nbs-worker_"+version+"_"+runtime.GOARCH+".deb")
+	packed := succeeds(t, "", "sh", "-c", "dpkg-deb --fsys-tarfile "+deb+" | tar -xO ./usr/share/doc/nbs-worker/README.md.gz | gzip -d")
+	rig.Equal(t, packed, string(text), "the README of the deb")
+	rig.Check(t, strings.Contains(packed, "so does its page\nof the manual. "), "the README has %q", packed)
+	links := regexp.MustCompile(`\]\([^)]*\)`).FindAllString(packed, -1)
+	rig.Check(t, len(links) == 0, "it has the links %q", links)
+}
