@@ -10,6 +10,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,6 +71,10 @@ func prepare(cmd *cobra.Command) {
 
 var escape = strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`, "[", `\[`)
 
+// step finds a numbered paragraph. In a list of Markdown's the lines of a block behind it would run together, and the numbers
+// would begin again behind the block.
+var step = regexp.MustCompile(`^(\d+)\. `)
+
 // markdown converts indented lines to code blocks, and keeps <handle> and the like from being parsed as markup
 // elsewhere.
 func markdown(text string) string {
@@ -84,7 +89,7 @@ func markdown(text string) string {
 		if indented {
 			b.WriteString("    " + line[2:])
 		} else {
-			b.WriteString(escape.Replace(line))
+			b.WriteString(step.ReplaceAllString(escape.Replace(line), `$1\. `))
 		}
 	}
 	return b.String()

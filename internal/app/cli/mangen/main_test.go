@@ -85,6 +85,20 @@ func TestMarkdown(t *testing.T) {
 	rig.Equal(t, got, want, "got")
 }
 
+// A capture behind a numbered step stays as it is, line by line, and the numbers go on behind it.
+func TestStepsWithCaptures(t *testing.T) {
+	dir := t.TempDir()
+	rig.Must(t, generate(dir))
+	page, err := os.ReadFile(filepath.Join(dir, "nbs-worker-bot.1"))
+	rig.Must(t, err)
+	text := strings.ReplaceAll(string(page), `\`, "")
+	for _, want := range []string{"\n.EX\n$ nbs-worker serve setup telegram\nA bot is made in Telegram: ", "\n4. A look.", "\n7. In the morning."} {
+		rig.Check(t, strings.Contains(text, want), "the page lacks %q", want)
+	}
+	got := markdown("1. A step:\n\n  $ command\n  what it prints\n\n2. Another.\n")
+	rig.Equal(t, got, "1\\. A step:\n\n\n    $ command\n    what it prints\n\n\n2\\. Another.\n", "the Markdown")
+}
+
 // The Markdown pages are those of the present help. To write them again: go generate ./internal/app/cli/mangen.
 func TestMarkdownPagesAreUpToDate(t *testing.T) {
 	dir := t.TempDir()
