@@ -91,7 +91,7 @@ func TestStepsWithCaptures(t *testing.T) {
 	rig.Must(t, generate(dir))
 	page, err := os.ReadFile(filepath.Join(dir, "nbs-worker-bot.1"))
 	rig.Must(t, err)
-	text := strings.ReplaceAll(string(page), `\`, "")
+	text := strings.NewReplacer(`\&`, "", `\`, "").Replace(string(page))
 	for _, want := range []string{"\n.EX\n$ nbs-worker serve setup telegram\nA bot is made in Telegram: ", "\n4. A look.", "\n7. In the morning."} {
 		rig.Check(t, strings.Contains(text, want), "the page lacks %q", want)
 	}
