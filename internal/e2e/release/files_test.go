@@ -212,3 +212,20 @@ func TestReadmeOfTheRelease(t *testing.T) {
 	links := regexp.MustCompile(`\]\([^)]*\)`).FindAllString(packed, -1)
 	rig.Check(t, len(links) == 0, "it has the links %q", links)
 }
+
+// The settings of the machine that made the release have not decided how the program was compiled.
+func TestProgramIsCompiledAsEverywhere(t *testing.T) {
+	t.Parallel()
+	info, err := buildinfo.ReadFile(filepath.Join(unpacked(t, "linux", runtime.GOARCH), "bin/nbs-worker"))
+	rig.Must(t, err)
+	settings := map[string]string{}
+	for _, setting := range info.Settings {
+		settings[setting.Key] = setting.Value
+	}
+	name, want := "GOAMD64", "v1"
+	if runtime.GOARCH == "arm64" {
+		name, want = "GOARM64", "v8.0"
+	}
+	rig.Equal(t, settings[name], want, "%s", name)
+	rig.Check(t, settings["GOEXPERIMENT"] == "" && settings["-trimpath"] == "true" && settings["CGO_ENABLED"] == "0", "the settings are %q", settings)
+}

@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -78,8 +79,15 @@ git -c user.name=releaser -c user.email=releaser@nbs-worker.example tag -a v%[4]
 ssh-keygen -q -t ed25519 -N '' -C releaser -f %[5]s
 make release RELEASE_URL=%[6]s/%[4]s RELEASE_KEY=%[5]s
 mv build/release %[1]s/%[4]s`, made.root, checkout, clone, version, key, made.serve)
+	// Settings of this machine which would decide what is compiled, if they were heard.
+	settings := filepath.Join(made.root, "goenv")
+	err = errors.Join(os.WriteFile(settings, []byte("GOAMD64=v2\nGOARM64=v8.1\nGOEXPERIMENT=greenteagc\n"), 0o600),
+		os.WriteFile(filepath.Join(made.root, "go.work"), []byte("go 1.20\n"), 0o600))
+	if err != nil {
+		return err
+	}
 	cmd := exec.Command("sh", "-c", steps)
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "RELEASE_QUICK=1", "RELEASE_MAINTAINER=The authors <authors@nbs-worker.example>")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOENV="+settings, "TMPDIR="+made.root, "RELEASE_QUICK=1", "RELEASE_MAINTAINER=The authors <authors@nbs-worker.example>")
 	if os.Getenv("NBS_TEST_RELEASE_HERE") == "1" {
 		cmd.Env = append(cmd.Env, "RELEASE_TARGETS="+here())
 	}
