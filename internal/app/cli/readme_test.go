@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,6 +61,30 @@ func TestBotTopicShowsASchedule(t *testing.T) {
 	text, _, _ = strings.Cut("  zone:"+text, "\n\n")
 	file, err := schedule.Parse("bot", []byte(text))
 	rig.Check(t, err == nil && len(file.Entries) == 1 && file.Entries[0].DeliverTo == "telegram:-5", "%+v, %v", file, err)
+}
+
+// Beside the sizes of others, the README gives the program's own: the lines of Go without tests and what is only for them.
+func TestReadmeSaysItsSize(t *testing.T) {
+	t.Parallel()
+	said := regexp.MustCompile(`(?m)^\| nbs-worker \|.* over (\d+),000 lines, no daemon \|$`).FindStringSubmatch(readme(t))
+	rig.Check(t, said != nil, "the README does not say how large nbs-worker is")
+	thousands, err := strconv.Atoi(said[1])
+	rig.Must(t, err)
+	lines := 0
+	rig.Must(t, filepath.WalkDir(filepath.Join(rig.Root(t), "internal"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "sim" || d.Name() == "e2e"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		lines += strings.Count(string(text), "\n")
+		return err
+	}))
+	rig.Check(t, lines >= thousands*1000 && lines < thousands*1500, "the README says over %d,000 lines, and there are %d", thousands, lines)
 }
 
 // An error about a file names the file and says nothing of what is in it: whoever may not read the file may see the error.
