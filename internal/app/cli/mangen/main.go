@@ -71,6 +71,9 @@ func prepare(cmd *cobra.Command) {
 
 var escape = strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`, "[", `\[`)
 
+// tabs stand before the commands in cobra's own texts.
+var tabs = strings.NewReplacer("\n\t", "\n  ")
+
 // step finds a numbered paragraph. In a list of Markdown's the lines of a block behind it would run together, and the numbers
 // would begin again behind the block.
 var step = regexp.MustCompile(`^(\d+)\. `)
@@ -80,7 +83,7 @@ var step = regexp.MustCompile(`^(\d+)\. `)
 func markdown(text string) string {
 	var b strings.Builder
 	inBlock := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(tabs.Replace(text)) {
 		indented := strings.HasPrefix(line, "  ")
 		if indented != inBlock {
 			b.WriteString("\n")

@@ -99,6 +99,16 @@ func TestStepsWithCaptures(t *testing.T) {
 	rig.Equal(t, got, "1\\. A step:\n\n\n    $ command\n    what it prints\n\n\n2\\. Another.\n", "the Markdown")
 }
 
+// The commands in cobra's texts, behind a tab, can be pasted from the pages.
+func TestCommandsBehindATab(t *testing.T) {
+	got := markdown("Do:\n\n\tsource <(nbs-worker completion bash)\n\nEnd.\n")
+	rig.Equal(t, got, "Do:\n\n\n    source <(nbs-worker completion bash)\n\n\nEnd.\n", "the Markdown")
+	dir := t.TempDir()
+	rig.Must(t, writeMarkdown(dir))
+	page, err := os.ReadFile(filepath.Join(dir, "completion.md"))
+	rig.Check(t, err == nil && strings.Contains(string(page), "\n    source <(nbs-worker completion bash)\n") && !strings.Contains(string(page), "\t"), "the page is %s, %v", page, err)
+}
+
 // The Markdown pages are those of the present help. To write them again: go generate ./internal/app/cli/mangen.
 func TestMarkdownPagesAreUpToDate(t *testing.T) {
 	dir := t.TempDir()

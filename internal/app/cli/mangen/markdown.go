@@ -125,7 +125,7 @@ var reference = regexp.MustCompile(`(\bnbs-worker )?\bhelp [a-z]+(-[a-z]+)*`)
 func joined(text string) string {
 	var b strings.Builder
 	before := "\n"
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(tabs.Replace(text)) {
 		if line[0] != ' ' && line != "\n" && before[0] != ' ' && before != "\n" {
 			b.WriteString(" ")
 		} else if before != "\n" {
