@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"nbs-worker/internal/app/cli"
 )
@@ -60,6 +61,9 @@ func prepare(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true // it would put the date into the page
 	cmd.Use = escape.Replace(cmd.Use)
 	cmd.Long = markdown(cmd.Long)
+	for _, own := range []*pflag.FlagSet{cmd.LocalNonPersistentFlags(), cmd.PersistentFlags()} {
+		own.VisitAll(func(flag *pflag.Flag) { flag.Usage = escape.Replace(flag.Usage) })
+	}
 	if cmd.IsAdditionalHelpTopicCommand() {
 		cmd.DisableFlagsInUseLine = true
 		cmd.Run = func(*cobra.Command, []string) {}

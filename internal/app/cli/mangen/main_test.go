@@ -61,7 +61,7 @@ func checkPage(t *testing.T, dir string, cmd *cobra.Command) {
 	}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if !flag.Hidden { // what --help only names is explained here
-			wanted = append(wanted, "--"+flag.Name)
+			wanted = append(wanted, "--"+flag.Name, flag.Usage)
 		}
 	})
 	for _, want := range wanted {
