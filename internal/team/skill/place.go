@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -148,7 +149,7 @@ func (p Place) lock(made error) (unlock func(), err error) {
 		_, err = lock.TryLockContext(ctx, poll)
 	}
 	switch {
-	case err == nil:
+	case err == nil, isUnlockable(err):
 		return func() { _ = lock.Close() }, nil
 	case errors.Is(err, syscall.ENOTDIR):
 		err = fail.Errorf(fail.BadInput, "%s is not a folder", human.Quote(p.base)).Hint("to see it: ls -ld %s", human.ShellWord(p.base))
@@ -156,6 +157,12 @@ func (p Place) lock(made error) (unlock func(), err error) {
 		err = fail.Errorf(fail.Conflict, "another program keeps %s locked", human.Quote(p.base))
 	}
 	return nil, cmp.Or(err, lock.Close())
+}
+
+// isUnlockable reports whether a file system, such as NFS, has no lock for a folder. Then calls at the same time may fail.
+func isUnlockable(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EBADF, syscall.EISDIR, syscall.ENOLCK, syscall.ENOTSUP, syscall.ENOSYS},
+		func(is error) bool { return errors.Is(err, is) })
 }
 
 func (p Place) missing() error {
