@@ -104,7 +104,8 @@ check_signature() {
 	signers=${NBS_ALLOWED_SIGNERS:-${XDG_CONFIG_HOME:-$HOME/.config}/nbs-worker/allowed_signers}
 	if [ ! -f "$signers" ]; then
 		[ -z "${NBS_ALLOWED_SIGNERS:-}" ] || die "check the signature: $signers is not there"
-		say "the signature was not checked: $signers is not there"
+		say "the sum is checked, but not the signature, since you trust no key so far:"
+		say "  $signers is not there"
 		return
 	fi
 	command -v ssh-keygen >/dev/null || die 'check the signature: ssh-keygen is not there' "install it, or move $signers away"
@@ -256,10 +257,11 @@ uninstall() {
 	rm -f "${prefix:?}/$list"
 	remove_folders "$installed"
 	say "nbs-worker is removed from $prefix."
-	say 'These stay: .nbs in each project, your key and the archive in .local/state/nbs-worker of your'
-	say 'home, your hosts in .config/nbs-worker, units that nbs-worker export has written, and skills that'
-	say 'nbs-worker skill install has written.'
-	say 'Agents that run go on, and cannot start again without it.'
+	say 'Agents that run go on, and cannot start again without it. These stay:'
+	say '  .nbs in each project: its records'
+	say '  ~/.local/state/nbs-worker: your key and the archive'
+	say '  ~/.config/nbs-worker: your hosts, if you have any'
+	say '  what nbs-worker export and nbs-worker skill install have written'
 }
 
 # All is read before anything is done: a download of this script may be cut.

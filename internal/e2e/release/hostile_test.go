@@ -1,9 +1,7 @@
 package release
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -86,32 +84,6 @@ func TestUninstallStaysInThePrefix(t *testing.T) {
 	rig.Same(t, "what is left", []string{
 		"share/", "share/fish/", "share/fish/vendor_completions.d/", "share/fish/vendor_completions.d/nbs-worker.fish/",
 	}, listing(t, u.prefix))
-}
-
-// Wherever the script is killed, it can be run again. An uninstall then leaves nothing.
-func TestInstallIsKilled(t *testing.T) {
-	u := newUser(t)
-	rig.Must(t, os.Mkdir(u.prefix, 0o755))
-	path := pathOf(t, "curl")
-	move, err := exec.LookPath("mv")
-	rig.Must(t, err)
-	rig.Must(t, os.Remove(filepath.Join(path, "mv")))
-	// The script moves its list first, then each page, then the program, and the list again.
-	for _, n := range []int{1, 2, 40, 100} {
-		count := filepath.Join(t.TempDir(), "count")
-		stub := fmt.Sprintf("#!/bin/sh\necho >>%[1]s\n[ $(grep -c '' %[1]s) != %[2]d ] || kill -9 $PPID\nexec %[3]s \"$@\"\n", count, n, move)
-		rig.Must(t, os.WriteFile(filepath.Join(path, "mv"), []byte(stub), 0o755))
-		s := u.script("PATH=" + path)
-		rig.Check(t, s.code == -1, "it was not killed: %s", s)
-		u.installs("is installed")
-		rig.Equal(t, succeeds(t, u.prefix, "sh", "-c", "find . -name '.nbs-worker*' -o -name '.installed*'"), "", "killed at %d", n)
-		u.installs("is removed", "--uninstall")
-		for _, name := range listing(t, u.prefix) {
-			rig.Check(t, n == 1 && strings.HasSuffix(name, "/"), "%s is left, killed at %d", name, n)
-		}
-		rig.Must(t, os.RemoveAll(u.prefix))
-		rig.Must(t, os.Mkdir(u.prefix, 0o755))
-	}
 }
 
 // Two that install at once do not disturb each other.
