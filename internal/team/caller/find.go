@@ -95,17 +95,17 @@ func (f finder) unidentified(line []lineage.Process, server lineage.Process, mar
 		found = marked
 	}
 	if marked != nil {
-		found.doubt = cmp.Or(found.doubt, errors.New("only a mark in its environment says that it is "+marked.String()))
+		found.doubt = cmp.Or(found.doubt, marked.doubt, errors.New("only a mark in its environment says that it is "+marked.String()))
 	}
 	return found
 }
 
 // mayBeNamed reports whether a record could name any process in the chain: one that has a mark, or is a claude. An
-// adopted claude is recognised by its name, its registry entry or the variables of its tools. If no process
-// qualifies, the records are not read.
+// adopted claude is recognised by its name, its registry entry or the variables of its tools. What hides its environment
+// may be any of these. If no process qualifies, the records are not read.
 func mayBeNamed(line []lineage.Process, handed agent.Invocation) bool {
 	return slices.ContainsFunc(line, func(a lineage.Process) bool {
-		return a.IsClaude() || claude.IsOfTools(a.Variable) || a.Mark() != "" && a.Mark() != handed
+		return a.Hidden || a.IsClaude() || claude.IsOfTools(a.Variable) || a.Mark() != "" && a.Mark() != handed
 	})
 }
 
@@ -116,7 +116,7 @@ type search struct {
 
 	identified *Caller // the agent whose recorded process is above the command; if there are several, the nearest
 	at         int     // its place in the line
-	marked     *Caller // the agent whose mark the command, or a process above it, has: of this start or an earlier one
+	marked     *Caller // the agent whose mark the command, or a process above it, has or hides: of this start or an earlier one
 }
 
 func (s *search) look(o *observe.Project, r *agent.Record) {
@@ -124,8 +124,12 @@ func (s *search) look(o *observe.Project, r *agent.Record) {
 		pid := s.line[i].PID
 		isClaude := pid == r.Process.PID && o.Machine.IsAlive(r.Process.Identity)
 		isLauncher := pid == r.Process.Launcher.PID && o.Machine.IsAlive(r.Process.LauncherIdentity())
-		if (isClaude || isLauncher) && o.Lineage().IsOf(r, pid) {
+		switch {
+		case !isClaude && !isLauncher:
+		case o.Lineage().IsOf(r, pid):
 			s.identified, s.at = &Caller{record: *r, project: o.Store.Project(), identified: true}, i
+		case s.line[i].Hidden && s.marked == nil: // its mark is hidden, and the command may name another registry
+			s.marked = &Caller{record: *r, project: o.Store.Project(), doubt: errors.New("only a record says that it is " + string(r.Handle))}
 		}
 	}
 	named := func(a lineage.Process) bool { return s.names(a, o.Store.Project(), r) }
