@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"nbs-worker/internal/human"
@@ -14,8 +15,19 @@ import (
 const toLaunchd = "nbs-worker export launchd --dir ~/Library/LaunchAgents"
 
 // renewal replaces a tmux server.
-func renewal(client *tmux.Client) string {
-	return "once no agent works: nbs-worker stop --all; tmux -S " + human.ShellWord(client.Path()) + " kill-server; nbs-worker recover --all"
+func renewal(client *tmux.Client) string { return ended(client) + "nbs-worker recover --all" }
+
+// handover replaces a tmux server by one of launchd, which brings the agents back once that answers. An agent that comes
+// back earlier would start a server from this terminal again: by itself launchd waits a minute between two starts.
+func (d *examination) handover(client *tmux.Client) string {
+	team := export.Team{Socket: d.project.Socket, Project: d.project.Store.Project()}
+	const start = "launchctl kickstart gui/%d/%s"
+	return ended(client) + fmt.Sprintf(start+"; "+start, os.Getuid(), team.ServerName(), os.Getuid(), team.RecoverName())
+}
+
+// ended ends a tmux server.
+func ended(client *tmux.Client) string {
+	return "once no agent works: nbs-worker stop --all; tmux -S " + human.ShellWord(client.Path()) + " kill-server; "
 }
 
 // keptByLaunchd looks for tmux servers that launchd did not start. macOS 27 ends such a server with the terminal
@@ -34,7 +46,7 @@ func (d *examination) keptByLaunchd(ctx context.Context) (all findings) {
 		if pid, err := client.ServerPID(); err == nil {
 			running = true
 			if !kept[pid] {
-				all = append(all, judgeServer(fmt.Sprintf("the tmux server, pid %d,", pid), macos.Release(ctx), renewal(client))...)
+				all = append(all, judgeServer(fmt.Sprintf("the tmux server, pid %d,", pid), macos.Release(ctx), d.handover(client))...)
 			}
 		}
 	}
@@ -49,10 +61,10 @@ func (d *examination) keptByLaunchd(ctx context.Context) (all findings) {
 const firstToEnd = 27
 
 // judgeServer reports what macOS does to a server that launchd did not start.
-func judgeServer(what string, macOS int, renewal string) findings {
+func judgeServer(what string, macOS int, handover string) findings {
 	if macOS >= firstToEnd {
 		return found(Warning, fmt.Sprintf("%s was not started by launchd: macOS %d ends it with the terminal application in which it was started", what, macOS),
-			"when that application is closed, all agents end", toLaunchd, renewal)
+			"when that application is closed, all agents end", toLaunchd, handover)
 	}
 	return found(Note, what+" was not started by launchd",
 		fmt.Sprintf("if it was started over ssh, claude cannot read the login keychain, and has no login; macOS %d ends it with its terminal application", firstToEnd), toLaunchd)

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/platform/macos"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/inspect"
 	"nbs-worker/internal/team/observe"
 )
@@ -27,7 +29,7 @@ func onMac(t *testing.T, programs map[string]string) (*examination, string) {
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	mac := fake.New()
 	mac.Mac = true
-	d := &examination{project: &observe.Project{Machine: mac.Machine(), Socket: filepath.Join(dir, "s"), Tmux: tmux.New}, scratch: rig.ShortDir(t)}
+	d := &examination{project: &observe.Project{Machine: mac.Machine(), Socket: filepath.Join(dir, "s"), Tmux: tmux.New, Store: store.Absent(dir)}, scratch: rig.ShortDir(t)}
 	d.rows = func() ([]inspect.Row, error) { return nil, nil }
 	return d, dir
 }
@@ -59,7 +61,9 @@ func TestWhoEndsTheServerOfAMac(t *testing.T) {
 	pid := serverOf(t, d)
 	found := d.keptByLaunchd(t.Context())
 	rig.Same(t, "a server of a terminal", fmt.Sprintf("warning: the tmux server, pid %d, was not started by launchd: macOS 27 ends it with the terminal application in which it was started\n", pid), words(found))
-	rig.Same(t, "what mends it", []string{"nbs-worker export launchd --dir ~/Library/LaunchAgents", "once no agent works: nbs-worker stop --all; tmux -S '" + d.project.Socket + "' kill-server; nbs-worker recover --all"}, found[0].Fix)
+	team := export.Team{Socket: d.project.Socket, Project: d.project.Store.Project()}
+	rig.Same(t, "what mends it", []string{"nbs-worker export launchd --dir ~/Library/LaunchAgents", "once no agent works: nbs-worker stop --all; tmux -S '" + d.project.Socket + "' kill-server; " +
+		fmt.Sprintf("launchctl kickstart gui/%d/%s; launchctl kickstart gui/%[1]d/%[3]s", os.Getuid(), team.ServerName(), team.RecoverName())}, found[0].Fix)
 
 	rig.Must(t, os.WriteFile(filepath.Join(dir, "launchctl"), fmt.Appendf(nil, "#!/bin/sh\ncase $2 in gui/%d/nbs-tmux-*) ;; *) exit 113 ;; esac\nprintf '%%s = {\\n\\tstate = running\\n\\tpid = %d\\n\\tdomain = {\\n\\t\\tpid = 1\\n' \"$2\"\n", os.Getuid(), pid), 0o700))
 	rig.Same(t, "a server of launchd", "", words(d.keptByLaunchd(t.Context())))
