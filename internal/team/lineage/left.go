@@ -31,6 +31,9 @@ func (f Finder) Below(r *agent.Record) ([]agent.Identity, error) {
 // leaders leads, and whose parent has ended; and what is below them. A process that has a parent of its own may be a
 // person's, as in a pipeline.
 func (f Finder) hiddenOrphans(leaders []agent.Identity) (orphans []agent.Identity, err error) {
+	if !f.Machine.IsMac() {
+		return nil, nil // it hides no environment, and another look at all processes takes time
+	}
 	beside, err := f.Machine.Beside(leaders)
 	if err != nil {
 		return nil, err
