@@ -86,15 +86,32 @@ func (f Finder) belowOther(r *agent.Record, pid int) bool {
 	if !f.hidden(pid) {
 		return false // it has cleared its environment
 	}
+	_, other := f.nearest(r, pid)
+	return other
+}
+
+// HiddenBelow reports whether a process hides its mark and is below the agent's claude or launcher. It takes the place of
+// [Finder.Carries] there.
+func (f Finder) HiddenBelow(r *agent.Record, pid int) bool {
+	if !f.hidden(pid) {
+		return false
+	}
+	own, _ := f.nearest(r, pid)
+	return own != 0 && (own == r.Process.PID && f.Machine.IsAlive(r.Process.Identity) || own == r.Process.Launcher.PID && f.Machine.IsAlive(r.Process.LauncherIdentity()))
+}
+
+// nearest looks upward from a process for an agent's launcher or claude. It returns the pid of the record's own one, or
+// that the nearest is another agent's.
+func (f Finder) nearest(r *agent.Record, pid int) (own int, other bool) {
 	for _, ancestor := range f.Machine.AncestorsOf(pid) {
 		if ancestor == r.Process.PID || ancestor == r.Process.Launcher.PID {
-			return false
+			return ancestor, false
 		}
 		if f.Launches(ancestor) || f.isAnothers(r, ancestor) {
-			return true
+			return 0, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // isAnothers reports whether the record of another agent of this project names a process.

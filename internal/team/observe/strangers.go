@@ -103,7 +103,8 @@ func (o *Project) ofThisStart(r *agent.Record, id agent.Identity) bool {
 	}
 	recorded := r.Process.Identity
 	recorded.Host = id.Host // the host may have been renamed since
-	return id == recorded || o.Lineage().Carries(r, id.PID)
+	of := o.Lineage()
+	return id == recorded || of.Carries(r, id.PID) || of.HiddenBelow(r, id.PID)
 }
 
 // ErrStranger returns the error for opening a conversation that another claude has open; nil if no other has.
