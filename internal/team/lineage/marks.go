@@ -110,7 +110,8 @@ func (f Finder) Leads(p *agent.Process, pane *tmux.Pane) bool {
 		return pane.PID == p.Launcher.PID
 	}
 	leader, err := f.Machine.Identify(pane.PID)
-	if name := f.Machine.Name(pane.PID); err != nil || name == "tmux" || IsTmuxServer(f.Machine, pane.PID) {
+	forked := f.Machine.IsMac() && f.Machine.Name(pane.PID) == "tmux" // it keeps the name of its server
+	if err != nil || forked || IsTmuxServer(f.Machine, pane.PID) {
 		return true // it has ended already, or has not begun
 	}
 	owner, err := f.Machine.Owner(pane.PID)
