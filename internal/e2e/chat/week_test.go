@@ -322,6 +322,10 @@ func (f *family) crashesBeforeAnswer(mark func(string) string) {
 	f.asks(cleo, mark("[[delay 1s]] Think about it"), "You said: "+mark("[[delay 1s]] Think about it"))
 	f.writes(cleo, mark("And about that"))
 	f.working(mark("[[delay 1s]] Think about it"))
+	f.WaitFor("the third morning has begun", func() (bool, string) { // the next server takes it for missed if this one has not seen it
+		mornings := slices.DeleteFunc(f.API.Requests(), func(r api.Request) bool { return r.Last() != morning })
+		return len(mornings) >= 3, fmt.Sprint(len(mornings), " mornings")
+	})
 	f.crash()
 	f.writes(cleo, mark("Are you there?"))
 	f.writes(ben, mark("Hello?"))

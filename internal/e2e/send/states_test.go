@@ -97,6 +97,7 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 	m.Check(l.Cause == "permission prompt", "%+v", l)
 	r := m.waitHook("PermissionRequest", "waiting")
 	m.Check(r.Activity.Detail == "permission prompt", "%+v", r)
+	m.waitAsked("permission", "")
 	asked := m.OK("wait", "alpha", "--for", "waiting", "--timeout", e2e.Patience())
 	m.MustSay(asked, "alpha\twaiting\tpermission prompt\tBash command · ", "touch made-here", "Do you want to proceed? [Yes / ", " / No]\n")
 	m.mustAsk("permission", "touch made-here", "\nDo you want to proceed?", "Yes,No")
@@ -110,10 +111,7 @@ func TestStatesAgainstTheRegistry(t *testing.T) {
 
 	at = m.say(`[[tool AskUserQuestion ` + e2e.Question + `]]`)
 	m.becomes("waiting", at)
-	m.WaitFor("the screen shows the question", func() (bool, string) { // which Claude draws after it has told its registry
-		r := m.screenshot("alpha")
-		return r.Reading.Dialog == "question" && r.Reading.Asks == "a question", fmt.Sprintf("%+v", r)
-	})
+	m.waitAsked("question", "a question")
 	m.mustAsk("question", "So?", "So?", "L,R")
 	at = time.Now()
 	m.answer("Escape")
@@ -128,6 +126,15 @@ func (m *team) waitHook(hook, state string) e2e.Report {
 	m.Helper()
 	return m.WaitReport("alpha", hook, func(r e2e.Report) bool {
 		return r.SessionID == m.Record("alpha")["session_id"] && r.Activity.Hook == hook && r.Activity.State == state
+	})
+}
+
+// waitAsked waits until the screen shows a dialog, which Claude draws after it has told its registry.
+func (m *team) waitAsked(dialog, asks string) {
+	m.Helper()
+	m.WaitFor("the screen shows what is asked", func() (bool, string) {
+		r := m.screenshot("alpha")
+		return r.Reading.Dialog == dialog && (asks == "" || r.Reading.Asks == asks), fmt.Sprintf("%+v", r)
 	})
 }
 

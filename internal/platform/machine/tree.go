@@ -172,7 +172,7 @@ func (m *Machine) answer(ctx context.Context, pid int, folder string) (use *Use,
 	late := clock.Poll(ctx, soon, func() (bool, error) {
 		switch use, err = m.use(pid, folder); {
 		case err == nil:
-			return use == nil || use.File == "" || !m.isChild(pid), nil
+			return use == nil || use.File == "" || !m.isStarting(pid), nil
 		case errors.Is(err, os.ErrNotExist) || pid == 1 || !m.IsOurs(pid):
 			return true, nil
 		}
@@ -185,10 +185,11 @@ func (m *Machine) answer(ctx context.Context, pid int, folder string) (use *Use,
 	return use, err
 }
 
-// isChild reports whether this process has started a process.
-func (m *Machine) isChild(pid int) bool {
+// isStarting reports whether a process may not have been running its own program a moment ago: this process has started it,
+// or it has ended meanwhile.
+func (m *Machine) isStarting(pid int) bool {
 	stat, err := m.kernel.Stat(pid)
-	return err == nil && stat.Parent == os.Getpid()
+	return err != nil || stat.Parent == os.Getpid()
 }
 
 // use returns how a process uses a folder; nil if it does not.
