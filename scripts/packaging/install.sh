@@ -185,7 +185,7 @@ sweep() {
 	done
 }
 
-# listed prints the list. It names nothing outside of the prefix, whoever wrote it.
+# listed prints the list. It names nothing outside of the prefix.
 listed() { grep -v '\.\.' "$prefix/$list" 2>/dev/null; }
 
 # note writes the list of what --uninstall removes. It is there before what it names. Folders stay
