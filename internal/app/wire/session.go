@@ -135,3 +135,19 @@ func newExit(e *agent.Exit) *Exit {
 	}
 	return out
 }
+
+// Usage is what the processes of an agent use of the machine.
+type Usage struct {
+	RSS        uint64  `json:"rss_bytes"`
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Read       uint64  `json:"read_bytes"`    // from disks
+	Written    uint64  `json:"written_bytes"` // to disks
+	Processes  int     `json:"processes"`
+}
+
+// Drift is a difference between a record and the running process.
+type Drift struct {
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Live     string `json:"live"`
+}

@@ -99,7 +99,7 @@ func (p Place) Install(page Page, force bool) (changed bool, err error) {
 }
 
 // Remove removes the files of the skill, and the folders that are then empty. It returns the paths of the files. Errors:
-// NotFound if there is none; those of Install.
+// NotFound if it is not there; those of Install.
 func (p Place) Remove(force bool) (removed []string, err error) {
 	unlock, err := p.lock(nil)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +170,7 @@ func (p Place) missing() error {
 		Hint("to install it: nbs-worker skill install%s", p.option)
 }
 
-// Installed returns the version of the program that wrote the installed page, "" if there is none by nbs-worker, and
+// Installed returns the version of the program that wrote the installed page, "" if nbs-worker wrote none, and
 // whether the page was changed since.
 func (p Place) Installed() (version string, changed bool) {
 	text, err := p.read(p.page)

@@ -70,7 +70,7 @@ func complete(page string, root *cobra.Command, powers map[string]caller.Rule) (
 type writer struct {
 	root   *cobra.Command
 	powers map[string]caller.Rule
-	said   map[string]bool // the verbs of which the page says what they do
+	said   map[string]bool // verbs whose purpose stands in the page
 	lines  []string
 	err    error // the first one
 }
@@ -123,7 +123,7 @@ func (w *writer) command(line string) {
 // begun returns a sentence as it is continued behind a colon.
 func begun(sentence string) string { return strings.ToLower(sentence[:1]) + sentence[1:] }
 
-// find returns a command; nil if there is none.
+// find returns a command; nil for an unknown name.
 func (w *writer) find(name string) *cobra.Command {
 	cmd, rest, err := w.root.Find([]string{name})
 	if err != nil || len(rest) > 0 || !cmd.HasParent() {
