@@ -47,6 +47,9 @@ func (w *world) checkDash(ctx context.Context, agents int, idle time.Duration) (
 		return nil, err
 	}
 	load, err := usedWhile(cmd.Process.Pid, func() error { return play(ctx, turns, during) })
+	for _, change := range turns { // what is measured next waits for idle agents
+		err = errors.Join(err, change(false, 0))
+	}
 	if err != nil {
 		return nil, err
 	}
