@@ -107,7 +107,7 @@ func (w *watcher) names(data []byte) []string {
 	return steps
 }
 
-// step returns the name of the step that a change is; "" when it is none.
+// step returns the name of the step that a change is; "" for any other change.
 func (w *watcher) step(dir, name string, mask uint32) string {
 	switch dir {
 	case w.NBS:
