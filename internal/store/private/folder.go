@@ -97,23 +97,23 @@ func (f *Folder) Sweep(sub string, now time.Time, isOld func(name string, age ti
 	}
 }
 
-// below opens a folder below; no link on the way is followed.
-func (f *Folder) below(sub string) (*os.File, error) {
-	at := f.dir
-	if at == nil {
-		return nil, fs.ErrNotExist
+// below opens a folder below, as a descriptor; no link on the way is followed.
+func (f *Folder) below(sub string) (fd int, err error) {
+	if f.dir == nil {
+		return 0, fs.ErrNotExist
 	}
+	at := int(f.dir.Fd())
 	for name := range strings.SplitSeq(cmp.Or(sub, "."), "/") {
-		fd, err := unix.Openat(int(at.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
-		if at != f.dir {
-			_ = at.Close()
+		fd, err = unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+		if at != int(f.dir.Fd()) {
+			_ = unix.Close(at)
 		}
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		at = os.NewFile(uintptr(fd), f.Path(sub))
+		at = fd
 	}
-	return at, nil
+	return fd, nil
 }
 
 // Read reads sub/name, at most limit bytes. Errors: [fs.ErrNotExist]; BadInput for a file that another user
@@ -123,8 +123,8 @@ func (f *Folder) Read(sub, name string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	data, err := readOwn(dir, name, limit)
+	defer unix.Close(dir)
+	data, err := readOwn(dir, name, f.Path(sub, name), limit)
 	if at, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return nil, at.Err // what reads a file names it
 	}

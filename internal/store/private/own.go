@@ -25,35 +25,43 @@ func OpenOwn(dir *os.File, name string) (*OwnFile, error) {
 	if dir != nil {
 		in, path = int(dir.Fd()), filepath.Join(dir.Name(), name)
 	}
-	fd, err := unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	fd, seen, err := openOwn(in, name, path)
+	if err != nil {
+		return nil, err
+	}
+	return &OwnFile{os.NewFile(uintptr(fd), path), seen}, nil
+}
+
+func openOwn(in int, name, path string) (fd int, seen unix.Stat_t, err error) {
+	fd, err = unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
 		err = smallfile.ErrIrregular
 	}
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		return 0, seen, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	f := &OwnFile{File: os.NewFile(uintptr(fd), path)}
-	if err := unix.Fstat(fd, &f.Seen); err != nil {
-		return nil, errors.Join(&os.PathError{Op: "stat", Path: path, Err: err}, f.Close())
+	switch err = unix.Fstat(fd, &seen); {
+	case err != nil:
+		err = &os.PathError{Op: "stat", Path: path, Err: err}
+	case seen.Mode&unix.S_IFMT != unix.S_IFREG:
+		err = &os.PathError{Op: "open", Path: path, Err: smallfile.ErrIrregular}
+	case int(seen.Uid) != os.Geteuid():
+		err = foreign(path, seen.Uid, 0)
+	default:
+		return fd, seen, nil
 	}
-	if f.Seen.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, errors.Join(&os.PathError{Op: "open", Path: path, Err: smallfile.ErrIrregular}, f.Close())
-	}
-	if int(f.Seen.Uid) != os.Geteuid() {
-		return nil, errors.Join(foreign(path, f.Seen.Uid, 0), f.Close())
-	}
-	return f, nil
+	return 0, seen, errors.Join(err, unix.Close(fd))
 }
 
 // readOwn reads a file in a folder that only this user can write, at most limit bytes.
-func readOwn(dir *os.File, name string, limit int) ([]byte, error) {
-	f, err := OpenOwn(dir, name)
+func readOwn(in int, name, path string, limit int) ([]byte, error) {
+	fd, seen, err := openOwn(in, name, path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if mode := fs.FileMode(f.Seen.Mode & 0o777); mode&0o022 != 0 {
-		return nil, foreign(f.Name(), f.Seen.Uid, mode)
+	defer unix.Close(fd)
+	if mode := fs.FileMode(seen.Mode & 0o777); mode&0o022 != 0 {
+		return nil, foreign(path, seen.Uid, mode)
 	}
-	return smallfile.ReadAll(f.File, limit)
+	return smallfile.ReadAll(fd, path, seen.Size, limit)
 }

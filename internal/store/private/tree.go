@@ -144,7 +144,7 @@ func (t Tree) Read(name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return readOwn(dir, name, limit)
+	return readOwn(int(dir.Fd()), name, t.Path(name), limit)
 }
 
 // HandOver replaces a file as [Folder.HandOver] does.
