@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/transcript"
@@ -60,13 +61,20 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	if err != nil {
 		return View{}, err
 	}
+	var strangers []observe.Stranger
+	var strangersErr error
+	var beside sync.WaitGroup // tmux takes its time
+	beside.Go(func() { strangers, strangersErr = i.Project.VisibleStrangers(&before) })
 	view := View{Sight: i.Project.LookClosely(ctx, []agent.Record{before})[0]}
+	beside.Wait()
 	if fail.KindOf(view.Err) == fail.NotFound {
 		return View{}, view.Err // it was just dismissed
 	}
 	r := &view.Record
-	var strangersErr error
-	view.Strangers, strangersErr = i.Project.VisibleStrangers(r)
+	if r.SessionID != before.SessionID || identityOf(r) != identityOf(&before) {
+		strangers, strangersErr = i.Project.VisibleStrangers(r)
+	}
+	view.Strangers = strangers
 	view.Requested = view.Status.State == agent.Waiting && i.Project.IsRequested(r.Handle)
 	view.HooksOff = i.Project.HooksOff(r)
 	if view.Status.SamePID {
@@ -79,6 +87,13 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 		view.LastError = lastError(view.Report, view.Transcript)
 	}
 	return view, cmp.Or(transcriptErr, strangersErr)
+}
+
+func identityOf(r *agent.Record) agent.Identity {
+	if r.Process == nil {
+		return agent.Identity{}
+	}
+	return r.Process.Identity
 }
 
 // usageOf returns what a start's processes use of the machine; nil if the start does not run.

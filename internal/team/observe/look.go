@@ -99,17 +99,21 @@ func (o *Project) look(ctx context.Context, records []agent.Record, closely bool
 	went.each(func(a *subject) { l.lookAt(ctx, a) })
 	l.readScreens(ctx)
 	sights := make([]Sight, len(l.agents))
-	for i := range sights {
-		sights[i] = l.agents[i].sight()
-		sights[i].Model, sights[i].Spending = l.modelOf(&sights[i]), l.spendingOf(&sights[i].Record)
-		if l.Outside {
-			sights[i].Asked, sights[i].private = nil, true
-		}
-		if closely {
-			sights[i].Unsaved = l.unsaved(&l.agents[i])
-		}
-	}
+	parallel.Each(len(sights), func(i int) { sights[i] = l.sightOf(&l.agents[i]) })
 	return sights
+}
+
+// sightOf sums up what was seen of an agent.
+func (l *round) sightOf(a *subject) Sight {
+	s := a.sight()
+	s.Model, s.Spending = l.modelOf(&s), l.spendingOf(&s.Record)
+	if l.Outside {
+		s.Asked, s.private = nil, true
+	}
+	if l.closely {
+		s.Unsaved = l.unsaved(a)
+	}
+	return s
 }
 
 // LookAt is [Project.Look] at one agent.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
 // Name is the name of the skill, and of the plugin.
@@ -29,13 +30,13 @@ type Page struct {
 func (p Page) Text() []byte {
 	const head = "---\nname: %s\ndescription: %s\nmetadata:\n  version: %s\n---\n\n%s"
 	text := fmt.Appendf(nil, head, Name, strconv.Quote(p.Description), strconv.Quote(p.Version), p.Body)
-	at := versionLine.FindIndex(text)[1]
+	at := versionLine().FindIndex(text)[1]
 	return bytes.Join([][]byte{text[:at], sumLine(text), text[at:]}, nil)
 }
 
 var (
-	versionLine  = regexp.MustCompile(`(?m)^  version: (".*")\n`)
-	checksumLine = regexp.MustCompile(`(?m)^  checksum: [0-9a-f]*\n`)
+	versionLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^  version: (".*")\n`) })
+	checksumLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^  checksum: [0-9a-f]*\n`) })
 )
 
 // sumLine returns the line with the checksum of a text that has no such line.
@@ -46,7 +47,7 @@ func sumLine(text []byte) []byte {
 
 // isPage reports whether nbs-worker wrote a page, and the page is unchanged.
 func isPage(text []byte) bool {
-	at := checksumLine.FindIndex(text)
+	at := checksumLine().FindIndex(text)
 	if at == nil {
 		return false
 	}
@@ -56,8 +57,8 @@ func isPage(text []byte) bool {
 
 // versionOf returns the version of the program that wrote a page; "" if the page has none.
 func versionOf(text []byte) string {
-	found := versionLine.FindSubmatch(text)
-	if found == nil || !checksumLine.Match(text) {
+	found := versionLine().FindSubmatch(text)
+	if found == nil || !checksumLine().Match(text) {
 		return ""
 	}
 	version, _ := strconv.Unquote(string(found[1])) // a page that was changed: no version

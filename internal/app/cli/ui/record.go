@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -93,17 +94,17 @@ const ValueIndent = 17 // columns
 
 // PrintLines prints lines, with their values wrapped to width columns; 0: not wrapped.
 func (f *Factory) PrintLines(lines []Line, width int) error {
+	var text strings.Builder // written at once: a write for each line takes time
 	for _, l := range lines {
 		values := strings.Split(human.Legible(l[1]), "\n")
 		for i, value := range values {
 			values[i] = Hanging(value, ValueIndent, width)
 		}
 		indented := strings.Join(values, "\n"+strings.Repeat(" ", ValueIndent))
-		if _, err := fmt.Fprintf(f.Streams.Out, "%-16s %s\n", l[0]+":", cmp.Or(indented, "-")); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%-16s %s\n", l[0]+":", cmp.Or(indented, "-"))
 	}
-	return nil
+	_, err := io.WriteString(f.Streams.Out, text.String())
+	return err
 }
 
 // When formats a time of the past.
