@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -77,15 +78,17 @@ func openPlain(root *os.Root, path string) (*os.File, error) {
 }
 
 var (
-	pathLike = regexp.MustCompile("[^\\s`\"'()\\[\\]<>*|,;]*[./][^\\s`\"'()\\[\\]<>*|,;]*")
-	lineAt   = regexp.MustCompile(`(:\d+)+$`) // "main.go:12"
+	pathLike = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("[^\\s`\"'()\\[\\]<>*|,;]*[./][^\\s`\"'()\\[\\]<>*|,;]*")
+	})
+	lineAt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(:\d+)+$`) }) // "main.go:12"
 )
 
 // named returns the files that an answer names, as their paths in the project, which were changed in a time.
 func (c *Chats) named(answer string, from, to time.Time) (paths []string) {
 	const most, mostLooked = 3, 200
-	for _, word := range pathLike.FindAllString(answer, mostLooked) {
-		f, err := c.File(lineAt.ReplaceAllString(strings.TrimRight(word, ".:!?"), ""))
+	for _, word := range pathLike().FindAllString(answer, mostLooked) {
+		f, err := c.File(lineAt().ReplaceAllString(strings.TrimRight(word, ".:!?"), ""))
 		if err != nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ const description = "Manage colleagues, which are other Claude Code agents, with
 // width is the width of the page, apart from the description.
 const width = 100
 
-var place = regexp.MustCompile(`\{\{([^}]+)\}\}`)
+var blank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{([^}]+)\}\}`) })
 
 // newPage returns the page of this program.
 func newPage(f *ui.Factory) (skill.Page, error) {
@@ -56,7 +57,7 @@ func complete(page string, root *cobra.Command, powers map[string]caller.Rule) (
 		case isCode:
 			w.command(line)
 		default:
-			filled := place.ReplaceAllStringFunc(line, func(at string) string { return w.fill(strings.Fields(strings.Trim(at, "{}"))) })
+			filled := blank().ReplaceAllStringFunc(line, func(at string) string { return w.fill(strings.Fields(strings.Trim(at, "{}"))) })
 			if strings.HasPrefix(line, "- ") && filled != line {
 				filled = ui.Hanging(filled, len("- "), width)
 			}
