@@ -14,7 +14,7 @@ import (
 
 // compareAsk compares a turn of a conversation with one of Claude Code alone.
 func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
-	pair = Pair{Name: "`ask`", Beside: "`claude -p --resume`", Budget: Budget{Plus: 15}}
+	pair = Pair{Name: "`ask`", Beside: "`claude -p --resume`", Budget: Budget{Plus: 25}}
 	pair.Floor, pair.Ours, err = interleave(ctx, effort, w.plainTurns(opts.Claude), w.askedTurns("cold"))
 	if err != nil {
 		err = fmt.Errorf("measure a turn: %w", err)
@@ -25,7 +25,7 @@ func (w *world) compareAsk(ctx context.Context, effort Effort, opts Options) (pa
 // compareAround compares the same without the time for which claude itself runs, which varies by more from one turn to
 // the next than ask adds. It does not see what ask makes claude do.
 func (w *world) compareAround(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
-	pair = Pair{Name: "`ask`, without the time for which claude runs", Beside: "`claude -p --resume`, without it too", Budget: Budget{Plus: 15}}
+	pair = Pair{Name: "`ask`, without the time for which claude runs", Beside: "`claude -p --resume`, without it too", Budget: Budget{Plus: 25}}
 	ran, stopwatch := filepath.Join(w.Root, "ran"), filepath.Join(opts.Tools, "stopwatch")
 	timed := *w
 	timed.env = append(slices.Clone(w.env), "NBS_CLAUDE="+stopwatch, "BENCH_CLAUDE="+opts.Claude, "BENCH_RAN="+ran)
@@ -55,7 +55,7 @@ func without(ran string, turn sampler) sampler {
 // compareWarm does so for a turn of a claude that a server has already started. The API's own time is the same on both
 // sides, and does not count.
 func (w *world) compareWarm(ctx context.Context, effort Effort, opts Options) (pair Pair, err error) {
-	pair = Pair{Name: "`ask` of a warm conversation, without the API's own time", Beside: "`claude -p --resume`", Budget: Budget{Times: 0.1}}
+	pair = Pair{Name: "`ask` of a warm conversation, without the API's own time", Beside: "`claude -p --resume`", Budget: Budget{Times: 0.125}}
 	server := w.command(ctx, w.nbs("serve")...)
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	server.WaitDelay = 10 * time.Second

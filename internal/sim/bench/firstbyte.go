@@ -23,7 +23,7 @@ const (
 // compareSpawn compares how long it takes until claude's first instruction runs: by spawn, and by tmux alone.
 func (w *world) compareSpawn(ctx context.Context, effort Effort, agents int) (Pair, error) {
 	pair := Pair{
-		Name: "`spawn` until claude's first byte", Beside: "`tmux new-session claude`", Agents: agents, Budget: Budget{Plus: 20},
+		Name: "`spawn` until claude's first byte", Beside: "`tmux new-session claude`", Agents: agents, Budget: judged(agents, 25),
 	}
 	bell, err := w.hangBell()
 	if err != nil {

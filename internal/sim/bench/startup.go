@@ -55,7 +55,14 @@ func (w *world) checkFaults(ctx context.Context) (Check, error) {
 		slices.Sort(series)
 		medians[i] = series[len(series)/2]
 	}
-	return Check{Name: "start-up: minor page faults of `version`", Measured: fmt.Sprintf("%d; %d of an empty Go program", medians[0], medians[1])}, nil
+	return Check{
+		Name:     "start-up: minor page faults of `version`",
+		Measured: fmt.Sprintf("%d; %d of an empty Go program", medians[0], medians[1]),
+		Budget:   fmt.Sprintf("at most %d", mostFaults), Missed: medians[0] > mostFaults,
+	}, nil
 }
 
-const faultRuns = 20
+const (
+	faultRuns  = 20
+	mostFaults = 400
+)

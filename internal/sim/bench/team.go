@@ -78,6 +78,7 @@ const reportText = `{
     "window": 1000000,
     "used_percent": 16,
     "cost_usd": 0.858,
+    "model": "claude-opus-4-1-20250805",
     "at": "2026-02-20T11:44:07.123456789Z"
   }
 }
