@@ -105,6 +105,9 @@ func await(ctx context.Context, lock *flock.Flock, look <-chan time.Time) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if locked, err := lock.TryLock(); locked || err != nil {
+		return err // nearly always: no other goroutine is needed
+	}
 	granted := make(chan error, 1)
 	go func() { granted <- lock.Lock() }()
 	given, err := awaitGrant(ctx, granted, look, func() (taken time.Time) {

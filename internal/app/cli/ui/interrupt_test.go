@@ -11,8 +11,9 @@ import (
 func TestSignalEndsTheContext(t *testing.T) {
 	ctx, stop := (&Factory{}).UntilInterrupted(t.Context())
 	defer stop()
+	waiting := ctx.Done()
 	rig.Terminate(t)
-	<-ctx.Done()
+	<-waiting
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		t.Error(ctx.Err())
 	}
@@ -24,9 +25,10 @@ func TestSignalsEndNoLauncher(t *testing.T) {
 	f.Launches.Store(true)
 	ctx, stop := f.UntilInterrupted(t.Context())
 	defer stop()
+	waiting := ctx.Done()
 	for range 10_000 {
 		rig.Terminate(t)
-		<-ctx.Done()
+		<-waiting
 	}
 }
 
@@ -34,4 +36,17 @@ func TestStopEndsTheContext(t *testing.T) {
 	ctx, stop := (&Factory{}).UntilInterrupted(t.Context())
 	stop()
 	<-ctx.Done()
+}
+
+// A verb that passes its context on waits with what it was passed to.
+func TestSignalEndsWhatIsBelow(t *testing.T) {
+	ctx, stop := (&Factory{}).UntilInterrupted(t.Context())
+	defer stop()
+	below, cancel := context.WithCancel(ctx)
+	defer cancel()
+	rig.Terminate(t)
+	<-below.Done()
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Error(ctx.Err())
+	}
 }
