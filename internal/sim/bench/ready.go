@@ -33,7 +33,7 @@ func compareReal(ctx context.Context, effort Effort, opts Options) (pairs []Pair
 		compare func(context.Context, Effort, Options) (Pair, error)
 		effort  Effort
 	}{
-		{w.compareReady, effort.few()}, {w.compareRecovery, effort.few()},
+		{w.compareReady, effort.few()}, {w.compareRecovery, effort.few()}, {w.compareSend, effort},
 		{w.compareAsk, effort.many()}, {w.compareAround, effort}, {w.compareWarm, effort.many()},
 	} {
 		pair, err := one.compare(ctx, one.effort, opts)
