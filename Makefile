@@ -47,7 +47,7 @@ help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/nbs-worker, and bin/nbs-sim, the simulator
-	CGO_ENABLED=0 go build -trimpath -ldflags "-X nbs-worker/internal/app/cli.stamped=$(VERSION)" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -ldflags "-X nbs-worker/internal/app/cli.stamped=$(VERSION)" -o bin/ ./cmd/...
 
 demo: build ## show a recovery with the real Claude Code, without a network or an account
 	scripts/bootstrap demo

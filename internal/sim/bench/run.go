@@ -38,7 +38,7 @@ func (o Options) claude() string {
 
 // BuildTools builds the programs that are measured against, as the product is built.
 func BuildTools(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra",
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+"/", "nbs-worker/internal/sim/bench/claude", "nbs-worker/internal/sim/bench/emptycobra",
 		"nbs-worker/internal/sim/bench/empty", "nbs-worker/internal/sim/bench/stopwatch")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
