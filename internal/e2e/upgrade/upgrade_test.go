@@ -47,7 +47,7 @@ func released(t *testing.T, version string) program {
 	}
 	stamp := "was-" + strings.NewReplacer("~", "-", "^", "-", "/", "-").Replace(version)
 	path := filepath.Join(source, "built")
-	build := exec.Command("go", "build", "-ldflags", "-s -w -X nbs-worker/internal/app/cli.stamped="+stamp, "-o", path, "./cmd/nbs-worker")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X nbs-worker/internal/app/cli.stamped="+stamp, "-o", path, "./cmd/nbs-worker")
 	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
 	said, err = build.CombinedOutput()
 	if err != nil {
