@@ -13,6 +13,7 @@
 set -eu
 
 release_url='' # make release fills it in
+stall=30       # a download ends after so many seconds without data; it may be as slow as the line is
 
 say() { printf '%s\n' "$*"; }
 
@@ -33,8 +34,9 @@ prepare() {
 	esac
 	while case $prefix in ?*/) ;; *) false ;; esac do prefix=${prefix%/}; done
 	places='bin share/nbs-worker share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d'
-	list=share/nbs-worker/installed # the files and folders that this script has made, one a line
-	temp='' staged='' program='' made=''
+	# What this script has made, one a line. Each ../ is a folder above the prefix.
+	list=share/nbs-worker/installed
+	temp='' staged='' program='' made='' plan=''
 	trap clean EXIT
 	trap 'exit 130' INT TERM HUP
 }
@@ -45,11 +47,14 @@ clean() {
 	[ -z "$program" ] || rm -f "$program"
 	[ -z "$temp" ] || rm -rf "$temp"
 	remove_folders "$made"
+	[ -z "$plan" ] || rm -f "$plan"
 }
 
 # The longest path first: a folder goes before the one that it is in. One that is not empty stays.
 remove_folders() { # lines
-	printf '%s\n' "$1" | grep '/$' | LC_ALL=C sort -r | while IFS= read -r dir; do rmdir "$prefix/$dir" 2>/dev/null || true; done
+	printf '%s\n' "$1" | grep '/$' | grep -v '\.\.' | LC_ALL=C sort -r | while IFS= read -r dir; do rmdir "$prefix/$dir" 2>/dev/null || true; done
+	up=../ above=$(dirname "$prefix")
+	while printf '%s\n' "$1" | grep -qxF "$up" && rmdir "$above" 2>/dev/null; do up=../$up above=$(dirname "$above"); done
 }
 
 # --- what is downloaded
@@ -71,13 +76,18 @@ platform() { # sets os and arch
 	fi
 }
 
-# fetch downloads one file of the release, and leaves a message when that fails.
+# fetch downloads one file of the release, and leaves a message when that fails. Some wgets of busybox
+# have no limit.
 fetch() { # name
 	if command -v curl >/dev/null; then
-		curl -fsSL --connect-timeout 30 -o "$temp/$1" "$url/$1" 2>"$temp/error"
+		curl -fsSL --connect-timeout 30 --speed-limit 1 --speed-time "$stall" -o "$temp/$1" "$url/$1" 2>"$temp/error"
 	elif command -v wget >/dev/null; then
 		set -- -O "$temp/$1" "$url/$1"
-		if wget --version >/dev/null 2>&1; then set -- -nv -T 30 -t 2 "$@"; fi # that of busybox knows no more than -O
+		if wget --version >/dev/null 2>&1; then
+			set -- -nv -T "$stall" -t 2 "$@"
+		elif wget --help 2>&1 | grep -q -e '-T SEC'; then
+			set -- -T "$stall" "$@"
+		fi
 		wget "$@" 2>"$temp/error"
 	else
 		die "download $url/$1: neither curl nor wget is there" 'install one of them'
@@ -155,16 +165,34 @@ check_writable() { # what is done, hint
 	done
 }
 
-# folder makes a folder with those above it, and notes each for --uninstall.
-folder() { # path below the prefix; '' is the prefix itself
-	[ ! -d "$prefix/$1" ] || return 0
-	case $1 in
-	*/*) folder "${1%/*}" ;;
-	?*) folder '' ;;
-	esac
-	mkdir -p "$prefix/$1" || die "make the folder $prefix/$1"
-	made="$made$1/
-"
+# missing prints the folders that are not there yet, those above the prefix too, as the list names them.
+missing() { # files
+	at=$prefix up=''
+	while at=$(dirname "$at") && [ ! -d "$at" ]; do printf '%s\n' "$up../" && up=../$up; done
+	for file; do
+		at=${file%/*}
+		while [ ! -d "$prefix/$at" ]; do
+			printf '%s/\n' "$at"
+			case $at in
+			*/*) at=${at%/*} ;;
+			?*) at='' ;;
+			*) break ;;
+			esac
+		done
+	done
+}
+
+# make_folders makes the folders of these files. The plan names them until the list does, so that the
+# next run can remove what a killed one has made.
+make_folders() { # files
+	made=$(missing "$@" | LC_ALL=C sort -u)
+	[ -n "$made" ] || return 0
+	at=$prefix/${list%/*}
+	while [ ! -d "$at" ]; do at=$(dirname "$at"); done
+	plan=$at/.nbs-worker-plan.$$
+	rm -f "$plan"
+	(set -C && printf '%s\n' "$made" >"$plan") || die "write $plan"
+	for file; do mkdir -p "$prefix/${file%/*}" || die "make the folder $prefix/${file%/*}"; done
 }
 
 # place copies a file beside its destination and moves it there in one step.
@@ -176,17 +204,27 @@ place() { # file of the release
 	staged=
 }
 
-# sweep removes the copies of runs that were killed. Those of a run that goes on stay.
+# sweep removes the copies of runs that were killed, and the empty folders that they have made. What
+# is of a run that goes on stays.
 sweep() {
 	for at in $places; do
 		for left in "$prefix/$at"/.nbs-worker.*; do
 			[ ! -f "$left" ] || kill -0 "${left##*.}" 2>/dev/null || rm -f "$left"
 		done
 	done
+	at=$prefix/${list%/*}/.
+	while [ "$at" != / ]; do
+		at=$(dirname "$at")
+		for left in "$at"/.nbs-worker-plan.*; do
+			[ -f "$left" ] && ! kill -0 "${left##*.}" 2>/dev/null || continue
+			remove_folders "$(cat "$left" 2>/dev/null)"
+			rm -f "$left" 2>/dev/null || true # of another user, in a folder like /tmp
+		done
+	done
 }
 
-# listed prints the list. It names nothing outside of the prefix.
-listed() { grep -v '\.\.' "$prefix/$list" 2>/dev/null; }
+# listed prints the list. It names nothing outside of the prefix but folders above it.
+listed() { sed -n -e '/^\(\.\.\/\)\{1,\}$/p' -e '/\.\./!p' "$prefix/$list" 2>/dev/null; }
 
 # note writes the list of what --uninstall removes. It is there before what it names. Folders stay
 # in it: another run of this script may have made them just now.
@@ -207,8 +245,9 @@ install() {
 	old=$(listed) || old=
 	new=$(files)
 	for file in $new $list; do [ ! -d "$prefix/$file" ] || die "install $prefix/$file: a folder has that name; nothing was changed"; done
-	for file in $new $list; do folder "${file%/*}"; done
-	folders=$made$(printf '%s\n' "$old" | grep '/$') || true
+	# shellcheck disable=SC2086 # no name in a release has a space
+	make_folders $new $list
+	folders=$(printf '%s\n' "$made" "$old" | grep '/$') || true
 
 	program=$prefix/bin/.nbs-worker.$$
 	if ! cp "$tree/bin/nbs-worker" "$program" || ! chmod 755 "$program"; then
@@ -247,7 +286,10 @@ report() {
 }
 
 uninstall() {
-	[ -f "$prefix/$list" ] || die "remove nbs-worker: nothing in $prefix was installed by this script" 'PREFIX=/another/folder sh install.sh --uninstall'
+	[ -f "$prefix/$list" ] || {
+		sweep
+		die "remove nbs-worker: nothing in $prefix was installed by this script" 'PREFIX=/another/folder sh install.sh --uninstall'
+	}
 	installed=$(listed) || installed=
 	check_writable 'remove nbs-worker from' ''
 	sweep

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/e2e"
 	"nbs-worker/internal/sim/rig"
@@ -268,26 +272,34 @@ func TestInstallWithoutPermission(t *testing.T) {
 	u.refuses("remove nbs-worker from "+u.prefix+": you cannot write to ", "--uninstall")
 }
 
+// killedAt returns a function that runs the script, which is killed when it calls this program the nth time, and how many
+// calls there are. The program does its work, then.
+func (u *user) killedAt(program string, args ...string) (run func(at int) said, calls int) {
+	u.Helper()
+	bin, count := u.TempDir(), filepath.Join(u.TempDir(), "count")
+	real, err := exec.LookPath(program)
+	rig.Must(u, err)
+	body := "#!/bin/sh\nn=$(($(cat " + count + ") + 1))\necho $n >" + count + "\n[ $n != \"$KILL_AT\" ] || kill -9 $PPID\nexec " + real + " \"$@\"\n"
+	rig.Must(u, os.WriteFile(filepath.Join(bin, program), []byte(body), 0o755))
+	run = func(at int) said {
+		rig.Must(u, os.WriteFile(count, []byte("0\n"), 0o600))
+		return u.script(append(args, fmt.Sprintf("KILL_AT=%d", at), "PATH="+bin+":"+os.Getenv("PATH"))...)
+	}
+	rig.Equal(u, run(0).code, 0, "the code of a run that is not killed")
+	text, err := os.ReadFile(count)
+	rig.Must(u, err)
+	calls, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	rig.Must(u, err)
+	return run, calls
+}
+
 // A run that is killed leaves the old program or the new one, whole. The next run completes it, and what --uninstall
 // leaves is nothing.
 func TestInstallIsKilled(t *testing.T) {
 	u := newUser(t)
-	old, bin, count := older(t), t.TempDir(), filepath.Join(u.home, "count")
-	mv, err := exec.LookPath("mv")
-	rig.Must(t, err)
-	// An mv that kills the script at one of its calls, and then does its work.
-	body := "#!/bin/sh\nn=$(($(cat " + count + ") + 1))\necho $n >" + count + "\n[ $n != \"$KILL_AT\" ] || kill -9 $PPID\nexec " + mv + " \"$@\"\n"
-	rig.Must(t, os.WriteFile(filepath.Join(bin, "mv"), []byte(body), 0o755))
-	killed := func(at int) said {
-		rig.Must(t, os.WriteFile(count, []byte("0\n"), 0o600))
-		return u.script(fmt.Sprintf("KILL_AT=%d", at), "PATH="+bin+":"+os.Getenv("PATH"))
-	}
+	old := older(t)
 	u.installs("is installed", "NBS_RELEASE_URL="+old)
-	rig.Equal(t, killed(0).code, 0, "the code of a run that is not killed")
-	text, err := os.ReadFile(count)
-	rig.Must(t, err)
-	last, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	rig.Must(t, err)
+	killed, last := u.killedAt("mv")
 	for _, at := range []int{1, 2, 3, last / 2, last - 2, last - 1, last} {
 		u.installs("is installed", "NBS_RELEASE_URL="+old)
 		rig.Equal(t, killed(at).code, -1, "the code of a run that is killed at %d of %d", at, last)
@@ -313,5 +325,92 @@ func TestInstallScriptIsCut(t *testing.T) {
 		rig.Must(t, os.WriteFile(cut, text[:whole*i/parts], 0o600))
 		u.run(cut)
 		rig.Check(t, !e2e.Exists(u.prefix), "%d bytes of the script have installed something", whole*i/parts)
+	}
+}
+
+// A run that is killed before its list is written has made folders, those above the prefix too. The next run knows which.
+func TestInstallIsKilledBeforeItsList(t *testing.T) {
+	u := newUser(t)
+	mine := filepath.Join(u.home, "mine")
+	rig.Must(t, os.Mkdir(mine, 0o755))
+	u.prefix = filepath.Join(mine, "above/prefix")
+	prefix := "PREFIX=" + u.prefix
+	killed, last := u.killedAt("mkdir", prefix)
+	u.installs("is removed", prefix, "--uninstall")
+	for at := 2; at <= last; at++ {
+		rig.Equal(t, killed(at).code, -1, "the code of a run that is killed at %d of %d", at, last)
+		if at%2 == 0 {
+			u.installs("is installed", prefix)
+			u.installs("is removed", prefix, "--uninstall")
+		} else if s := u.script(prefix, "--uninstall"); s.code != 1 || !strings.Contains(s.errors, "nothing in "+u.prefix+" was installed") {
+			t.Errorf("killed at %d of %d: uninstall: %s", at, last, s)
+		}
+		rig.Same(t, fmt.Sprintf("what is left after the kill at %d of %d", at, last), []string{}, listing(t, mine))
+	}
+}
+
+// What install.sh makes above the prefix goes too, unless something of others is in it now.
+func TestUninstallRemovesWhatIsAboveThePrefix(t *testing.T) {
+	u := newUser(t)
+	u.prefix = filepath.Join(u.home, "a/b/c/d")
+	for range 2 {
+		u.installs("is installed", "PREFIX="+u.prefix)
+	}
+	rig.Must(t, os.WriteFile(filepath.Join(u.home, "a/mine"), nil, 0o600))
+	u.installs("is removed", "PREFIX="+u.prefix, "--uninstall")
+	rig.Same(t, "what is left", []string{"mine"}, listing(t, filepath.Join(u.home, "a")))
+}
+
+// A download that stalls ends, before its answer or in the middle of it. One that is slow goes on.
+func TestInstallFromASlowServer(t *testing.T) {
+	const limit, short = "stall=30 ", "stall=2 "
+	text, err := os.ReadFile(filepath.Join(release(t), "install.sh"))
+	rig.Must(t, err)
+	rig.Check(t, strings.Contains(string(text), limit), "install.sh has no limit for a stall")
+	script := filepath.Join(t.TempDir(), "install.sh")
+	rig.Must(t, os.WriteFile(script, []byte(strings.Replace(string(text), limit, short, 1)), 0o600))
+	server := httptest.NewServer(http.HandlerFunc(slowly))
+	t.Cleanup(server.Close)
+	for _, program := range []string{"curl", "wget"} {
+		for _, how := range []string{"silent", "stalled", "slow"} {
+			t.Run(program+" "+how, func(t *testing.T) {
+				u := newUser(t)
+				s := u.run(script, "PATH="+pathOf(t, program), "NBS_RELEASE_URL="+server.URL+"/"+how)
+				if how == "slow" {
+					rig.Check(t, s.code == 0 && strings.Contains(s.out, "is installed"), "%s", s)
+					return
+				}
+				rig.Check(t, s.code == 1 && strings.HasPrefix(s.errors, "install.sh: download "+server.URL+"/"+how+"/nbs-worker-"), "%s", s)
+				rig.Same(t, "what is left", map[string]string{}, u.files())
+			})
+		}
+	}
+}
+
+// slowly answers with a file of the release. An archive comes in the way that the first part of the path names: never, its
+// first half alone, or in pieces.
+func slowly(w http.ResponseWriter, r *http.Request) {
+	how, name := path.Split(r.URL.Path)
+	text, err := os.ReadFile(filepath.Join(made.root, version, name))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	const pieces = 20
+	for i := range pieces {
+		archive := strings.HasSuffix(name, ".gz")
+		if archive && (how == "/silent/" || how == "/stalled/" && i == pieces/2) {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		_, _ = w.Write(text[len(text)*i/pieces : len(text)*(i+1)/pieces]) // a client that has left is not served
+		_ = http.NewResponseController(w).Flush()
+		if archive {
+			select {
+			case <-time.After(200 * time.Millisecond): // longer, together, than the limit for a stall
+			case <-r.Context().Done():
+			}
+		}
 	}
 }
