@@ -216,7 +216,7 @@ sweep() {
 	while [ "$at" != / ]; do
 		at=$(dirname "$at")
 		for left in "$at"/.nbs-worker-plan.*; do
-			[ -f "$left" ] && ! kill -0 "${left##*.}" 2>/dev/null || continue
+			if [ ! -f "$left" ] || kill -0 "${left##*.}" 2>/dev/null; then continue; fi
 			remove_folders "$(cat "$left" 2>/dev/null)"
 			rm -f "$left" 2>/dev/null || true # of another user, in a folder like /tmp
 		done
