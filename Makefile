@@ -231,9 +231,14 @@ install: build man ## install the program, the man pages and the completions und
 	@echo 'Begin with: nbs-worker doctor'
 
 uninstall: ## remove what make install has installed under PREFIX; your projects and their records stay
-	rm -f "$(DESTDIR)$(PREFIX)/bin/nbs-worker"
-	rm -f "$(SHARE)"/man/man1/nbs-worker.1 "$(SHARE)"/man/man1/nbs-worker-*.1
-	rm -f "$(SHARE)/$(BASH)/nbs-worker" "$(SHARE)/$(ZSH)/_nbs-worker" "$(SHARE)/$(FISH)/nbs-worker.fish"
+	@rm -f "$(DESTDIR)$(PREFIX)/bin/nbs-worker"
+	@rm -f "$(SHARE)"/man/man1/nbs-worker.1 "$(SHARE)"/man/man1/nbs-worker-*.1
+	@rm -f "$(SHARE)/$(BASH)/nbs-worker" "$(SHARE)/$(ZSH)/_nbs-worker" "$(SHARE)/$(FISH)/nbs-worker.fish"
+	@# Empty folders go too, but not those of the system.
+	@case '$(PREFIX)' in '' | / | /usr | /usr/* | /opt/homebrew) ;; *) cd "$(SHARE)" 2>/dev/null && \
+		rmdir man/man1 man $(BASH) bash-completion $(ZSH) zsh $(FISH) fish ../bin "$(SHARE)" 2>/dev/null || true ;; esac
+	@echo 'nbs-worker is removed from $(DESTDIR)$(PREFIX). These stay: .nbs in each project,'
+	@echo 'in your home .local/state/nbs-worker and .config/nbs-worker, exported services and skills.'
 
 clean: ## remove what was built; what bootstrap fetched stays in .cache
 	rm -rf bin build

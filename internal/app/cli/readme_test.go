@@ -126,3 +126,48 @@ func TestUninstallRemovesWhatIsInstalled(t *testing.T) {
 	}
 	rig.Check(t, strings.Contains(install, "cli.stamped=1.2.3 "), "no version is stamped by\n%s", install)
 }
+
+// make uninstall says what stays, and removes the folders that are empty now. Those of the system stay.
+func TestUninstallSaysWhatStays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		prefix string
+		left   []string
+	}{
+		{"/home/me/.local", []string{"share/zsh/mine"}},
+		{"/usr/local", []string{"bin", "share/bash-completion/completions", "share/fish/vendor_completions.d", "share/man/man1", "share/zsh/mine", "share/zsh/site-functions"}},
+	} {
+		dir := t.TempDir()
+		prefix := filepath.Join(dir, c.prefix)
+		for _, file := range []string{
+			"bin/nbs-worker", "share/man/man1/nbs-worker.1", "share/man/man1/nbs-worker-spawn.1", "share/bash-completion/completions/nbs-worker",
+			"share/zsh/site-functions/_nbs-worker", "share/fish/vendor_completions.d/nbs-worker.fish", "share/zsh/mine",
+		} {
+			rig.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(prefix, file)), 0o700))
+			rig.Must(t, os.WriteFile(filepath.Join(prefix, file), nil, 0o600))
+		}
+		for range 2 { // there is nothing to remove the second time
+			uninstall := exec.Command("make", "-s", "uninstall", "DESTDIR="+dir, "PREFIX="+c.prefix)
+			uninstall.Dir = rig.Root(t)
+			out, err := uninstall.CombinedOutput()
+			said := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+			rig.Check(t, err == nil && len(said) == 2 && strings.HasPrefix(said[0], "nbs-worker is removed from "+prefix+". These stay: .nbs in each project,"),
+				"make uninstall: %v, %s", err, out)
+			rig.Same(t, "what is left in "+c.prefix, c.left, leaves(t, prefix))
+		}
+	}
+}
+
+// leaves names the files and the empty folders below a folder.
+func leaves(t *testing.T, dir string) []string {
+	t.Helper()
+	var names []string
+	rig.Must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if below, _ := os.ReadDir(path); err == nil && len(below) == 0 { // of a file nothing
+			name, _ := filepath.Rel(dir, path) // path is below dir
+			names = append(names, name)
+		}
+		return err
+	}))
+	return names
+}
