@@ -91,3 +91,13 @@ func TestListOfWorktreesInEightyColumns(t *testing.T) {
 	out := printed(t, ui.Streams{OutTTY: true, Width: 80}, api, web)
 	uitest.MustFit(t, out, "FOLDER", "WHAT\n", "nbs/api +3", "…v/shop.nbs/web", "The login is m")
 }
+
+// The state is not cut where the modes differ: what stands beside it is.
+func TestListShowsTheWholeState(t *testing.T) {
+	t.Parallel()
+	alpha, beta := ranAs("alpha", "opus", "claude-opus-5-5"), ranAs("beta", "opus", "claude-opus-5-5")
+	alpha.Status = agent.Status{State: agent.Waiting, Detail: "permission prompt", SamePID: true}
+	alpha.Record.Cwd, beta.Record.PermissionMode = "/srv/"+strings.Repeat("long/", 9), "plan"
+	out := printed(t, ui.Streams{OutTTY: true, Width: 80}, alpha, beta)
+	uitest.MustFit(t, out, "waiting: permission prompt", "bypassPermissions")
+}

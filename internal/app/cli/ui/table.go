@@ -30,6 +30,7 @@ type Cell struct {
 	Text     string
 	Colour   string
 	CutStart bool // if it is too long, its end is shown
+	Whole    bool // other columns are cut in its place, unless it takes more than half of the terminal
 }
 
 // Colours are ANSI codes of two digits.
@@ -103,15 +104,15 @@ func (t *Table) Flush() error {
 // fitted returns the widths of the columns that stand side by side. Those that do not fit the terminal at a readable
 // width are left out, the last ones first: they are printed below each row.
 func (t *Table) fitted() []int {
-	natural := t.natural()
+	natural, least := t.natural()
 	if t.fits(natural) {
 		return natural
 	}
 	across := max(len(natural)-t.Under, 0)
-	widths := t.narrowed(natural[:across])
+	widths := t.narrowed(natural[:across], least)
 	for len(t.header) > 0 && across > 1 && !t.fits(widths) {
 		across--
-		widths = t.narrowed(natural[:across])
+		widths = t.narrowed(natural[:across], least)
 	}
 	return widths
 }
@@ -158,18 +159,22 @@ func (t *Table) printBelow(indent int, line string) {
 	}
 }
 
-// natural returns the widths of the columns that show each field in full.
-func (t *Table) natural() []int {
-	var widths []int
+// natural returns the widths of the columns that show each field in full, and those at which they can still be read.
+func (t *Table) natural() (widths, least []int) {
+	const readable = 10
 	for _, row := range t.rows {
 		for i, c := range row {
 			if i == len(widths) {
-				widths = append(widths, 0)
+				widths, least = append(widths, 0), append(least, readable)
 			}
-			widths[i] = max(widths[i], columns(c.Text))
+			width := columns(c.Text)
+			widths[i] = max(widths[i], width)
+			if c.Whole {
+				least[i] = max(least[i], min(width, t.Streams.Width/2))
+			}
 		}
 	}
-	return widths
+	return widths, least
 }
 
 // total returns the width of a line with these columns.
@@ -181,14 +186,18 @@ func total(widths []int) int {
 	return sum
 }
 
-// narrowed returns the widths at which the columns fit the terminal. The widest columns shrink first, but not so far
-// that a state becomes unreadable.
-func (t *Table) narrowed(natural []int) []int {
-	const least = 10
+// narrowed returns the widths at which the columns fit the terminal. The widest columns shrink first, each not below its
+// least width.
+func (t *Table) narrowed(natural, least []int) []int {
 	widths := slices.Clone(natural)
 	for !t.fits(widths) {
-		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= least {
+		widest := -1
+		for i, width := range widths {
+			if width > least[i] && (widest < 0 || width > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
 			break
 		}
 		widths[widest]--
@@ -239,7 +248,7 @@ func PID(n int, status agent.Status) Cell {
 	return Text(strconv.Itoa(n))
 }
 
-// State returns the cell of an agent's state.
+// State returns the cell of an agent's state, which tells more than what stands beside it.
 func State(status agent.Status) Cell {
 	colour := Plain
 	switch {
@@ -252,5 +261,5 @@ func State(status agent.Status) Cell {
 	case status.Cause != agent.Stopped && status.Cause != agent.Exited:
 		colour = Red
 	}
-	return Cell{Text: status.Word(), Colour: colour}
+	return Cell{Text: status.Word(), Colour: colour, Whole: true}
 }

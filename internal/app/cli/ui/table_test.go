@@ -24,20 +24,23 @@ func TestTableFitsEightyColumns(t *testing.T) {
 	uitest.MustFit(t, out.String(), "\n    command:\n    "+command+"\n", "\n    evidence: killed")
 }
 
-// Nine columns do not fit eighty at a readable width: the last ones stand below their row, as many as need it.
+// Nine columns do not fit eighty at a readable width: the last ones stand below their row, as many as need it. A state is
+// not cut.
 func TestTableThatIsTooWideForItsColumns(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	f := &Factory{Streams: Streams{Out: &out, OutTTY: true, Width: 80}}
 	table := f.NewTable("HANDLE", "STATE", "NEEDS", "MODEL", "SINCE", "CONTEXT", "COST", "MODE", "WHAT")
-	table.Row(Text("theologian"), Text("waiting: permission prompt"), Text("waits"), Text("opus-5-5"), Text("21s"), Text("99% left"), Text("$0.11"), Text("bypassPermissions"), Text("Bash: touch released"))
+	waiting := State(agent.Status{State: agent.Waiting, Detail: "permission prompt"})
+	table.Row(Text("theologian"), waiting, Text("waits"), Text("opus-5-5"), Text("21s"), Text("99% left"), Text("$0.11"), Text("bypassPermissions"), Text("Bash: touch released"))
 	table.Row(Text("builder"), Text("idle"), Text(""), Text("opus-5-5"), Text("21s"), Text("99% left"), Text("$0.11"), Text("default"), Text(""))
 	rig.Must(t, table.Flush())
 	want := "" +
-		"HANDLE      STATE         NEEDS  MODEL     SINCE  CONTEXT   COST   MODE\n" +
-		"theologian  waiting: pe…  waits  opus-5-5  21s    99% left  $0.11  bypassPermis…\n" +
-		"    what: Bash: touch released\n" +
-		"builder     idle          -      opus-5-5  21s    99% left  $0.11  default\n"
+		"HANDLE      STATE                       NEEDS  MODEL     SINCE  CONTEXT   COST\n" +
+		"theologian  waiting: permission prompt  waits  opus-5-5  21s    99% left  $0.11\n" +
+		"    mode: bypassPermissions  what: Bash: touch released\n" +
+		"builder     idle                        -      opus-5-5  21s    99% left  $0.11\n" +
+		"    mode: default\n"
 	rig.Equal(t, out.String(), want, "the table")
 }
 
