@@ -16,6 +16,7 @@ import (
 	"nbs-worker/internal/app/cli/skills"
 	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/human"
 )
 
 // group is a group of commands in the help.
@@ -163,10 +164,15 @@ func addCommand(f *ui.Factory, root *cobra.Command, name string) bool {
 
 // knownTopic refuses help about an unknown topic; cobra's own help would exit with 0.
 func knownTopic(help *cobra.Command, args []string) error {
-	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
-		return ui.ErrUnknownCommand(help.Root(), args[len(args)-1])
+	cmd, rest, err := help.Root().Find(args)
+	switch {
+	case err == nil && len(rest) == 0:
+		return nil
+	case err == nil && cmd.HasParent():
+		return fail.Errorf(fail.BadInput, "%s has no command %s", cmd.Name(), human.Quote(rest[0])).
+			Hint("nbs-worker help %s", strings.TrimPrefix(cmd.CommandPath(), help.Root().Name()+" "))
 	}
-	return nil
+	return ui.ErrUnknownCommand(help.Root(), args[len(args)-1])
 }
 
 // completeTopics completes the help topics.

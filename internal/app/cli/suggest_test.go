@@ -19,6 +19,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"tail web": "did you mean: nbs-worker logs web\n", "costs": "did you mean: nbs-worker cost\n", "kill a/b": "did you mean: nbs-worker stop HANDLE\n",
 		"outbox lst": "did you mean: nbs-worker outbox list\n", "outbox ps": "hint: nbs-worker outbox --help\n", "memory serch": "did you mean: nbs-worker memory search\n",
 		"cat": "nbs-worker logs HANDLE\n", "read web": "did you mean: nbs-worker logs web\n", "dashboard": "did you mean: nbs-worker dash\n",
+		"help host nosuch": "host has no command \"nosuch\"\nhint: nbs-worker help host\n", "help stop web": "hint: nbs-worker help stop\n",
 		"help 5": "hint: what the exit codes mean: nbs-worker help exit-codes\n", "help codes": "did you mean: nbs-worker help exit-codes\n",
 		"find": "hint: nbs-worker --help\n", "docs": "hint: nbs-worker --help\n", "status": "did you mean: nbs-worker list\n", "status web": "did you mean: nbs-worker session web\n", "sesion": "did you mean: nbs-worker session\n",
 	} {
@@ -28,6 +29,8 @@ func TestWordsOfOtherTools(t *testing.T) {
 		verb, _, err := Tree().Find(strings.Fields(line)[:1])
 		rig.Check(t, err == nil && verb.HasParent(), "%s: there is no such verb", line)
 		for _, word := range words {
+			own, _, err := Tree().Find([]string{word})
+			rig.Check(t, err != nil || !own.HasParent(), "%s stands for another verb, and is one", word)
 			rig.Check(t, ui.NoVerb[word] == "", "%s stands for a verb and for none", word)
 		}
 	}

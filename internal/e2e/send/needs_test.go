@@ -62,7 +62,7 @@ func TestWaitForAnAgentThatNeedsAPerson(t *testing.T) {
 	m.TypeLine(m.Session("alpha"), `[[tool Bash {"command":"touch made","description":"make it"}]]`)
 	m.mustEnd(waiting, 0, "alpha\twaiting\tpermission prompt\tBash command · touch made · Do you want to proceed? [Yes / No]\twaits\n", "")
 	m.asks(m.requests(), "touch made")
-	m.Refused(8, "hint: answer it by a command: nbs-worker requests alpha", "send", "alpha", "hello", "--timeout", "1s")
+	m.Refused(8, "hint: answer it; to see how: nbs-worker requests alpha", "send", "alpha", "hello", "--timeout", "1s")
 	m.answer("Enter")
 	m.WaitState("alpha", "idle")
 	m.MustPrint("alpha\tidle\t-\t-\tdone\n", "wait", "alpha", "--for", "needs")

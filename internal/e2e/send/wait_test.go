@@ -65,7 +65,7 @@ func TestWaitThroughTheStatesOfAnAgent(t *testing.T) {
 	m.API.Release("seen")
 	m.mustEnd(held, 0, "alpha\twaiting\tpermission prompt\tBash command · touch made · Do you want to proceed? [Yes / No]\n", "")
 	m.asks(m.requests(), "touch made")
-	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt, it asks: Bash command · touch made · Do you want to proceed? [Yes / No]\nhint: a person has to answer by a command: nbs-worker requests alpha",
+	m.Refused(3, "not idle within 200ms: alpha is waiting: permission prompt, it asks: Bash command · touch made · Do you want to proceed? [Yes / No]\nhint: a person has to answer; to see how: nbs-worker requests alpha",
 		"wait", "alpha", "--for", "idle", "--timeout", "200ms")
 	after := m.waits("alpha", "--for", "idle")
 	m.answer("Enter")

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func (s *Servers) Client(socket string) (*Client, error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
 		return nil, fail.Errorf(fail.Unfit, "tmux is not installed").
-			Hint("install it: apt-get install tmux")
+			Hint("install it: %s", InstallCommand(runtime.GOOS))
 	}
 	if strings.ContainsRune(socket, filepath.Separator) {
 		if err := agent.CheckPath("tmux socket", socket); err != nil {
@@ -70,6 +71,14 @@ func (s *Servers) Client(socket string) (*Client, error) {
 	}
 	path := socketPath(socket)
 	return &Client{binary: binary, socket: []string{"-L", socket}, path: path, server: s.at(path)}, nil
+}
+
+// InstallCommand returns the command that installs tmux on a system, named as Go names it.
+func InstallCommand(system string) string {
+	if system == "darwin" {
+		return "brew install tmux"
+	}
+	return "apt-get install tmux"
 }
 
 // run executes one tmux command line and returns its output. dir becomes the working directory of the client, and of

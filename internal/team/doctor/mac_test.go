@@ -123,7 +123,8 @@ func TestSleepOfAMacThatDoesNotSay(t *testing.T) {
 // Checks of one system are not made on another.
 func TestAMacHasChecksOfItsOwn(t *testing.T) {
 	d, _ := onMac(t, nil)
-	rig.Check(t, d.project.Machine.IsMac() && d.installTmux() == "brew install tmux", "it is a Mac")
+	t.Setenv("PATH", t.TempDir())
+	rig.Equal(t, d.tmuxVersion(t.Context())[0].Fix[0], "brew install tmux", "the command where there is no tmux")
 	rig.Equal(t, d.weakerPromises(t.Context())[0].Level, Note, "the level of what is weaker")
 	for _, c := range checks {
 		group, _, _ := strings.Cut(c.id, ".")

@@ -9,14 +9,6 @@ import (
 	"nbs-worker/internal/platform/tmux"
 )
 
-// installTmux returns the command that installs tmux.
-func (d *examination) installTmux() string {
-	if d.project.Machine.IsMac() {
-		return "brew install tmux"
-	}
-	return "apt-get install tmux"
-}
-
 func (d *examination) tmuxVersion(ctx context.Context) findings {
 	var version string
 	client, err := tmux.Scratch(d.scratch)
@@ -26,9 +18,9 @@ func (d *examination) tmuxVersion(ctx context.Context) findings {
 	const why = "agents run in tmux; without it, only nbs-worker run works, with one terminal for each agent"
 	switch {
 	case err != nil:
-		return unfit(oneLine(err), why, d.installTmux())
+		return unfit(oneLine(err), why, tmux.InstallCommand(d.project.Machine.System()))
 	case tmux.TooOld(version):
-		return unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, d.installTmux())
+		return unfit(fmt.Sprintf("tmux %s is too old: %s is needed", version, tmux.OldestUsable), why, tmux.InstallCommand(d.project.Machine.System()))
 	}
 	return holding("tmux has version " + version)
 }

@@ -70,7 +70,7 @@ func (w *starting) heldAt(dialog screen.Dialog, asked *agent.Asked) error {
 		what = ". It shows:\n  " + strings.ReplaceAll(asked.Text, "\n", "\n  ") + "\n  [" + strings.Join(asked.Choices, " / ") + "]"
 	}
 	err := fail.Errorf(fail.Held, "claude waits at a dialog: it asks %s (%s)%s", dialog.Question(), dialog, what).
-		Hint("answer it %s", w.Project.WayToAnswer(r.Handle))
+		Hint("answer it%s", w.Project.WayToAnswer(r.Handle))
 	if dialog == screen.DialogTrust {
 		return err.Hint("or let claude trust the folder: nbs-worker resume %s --force %s", r.Handle, TrustFlag(r.LaunchCwd()))
 	}

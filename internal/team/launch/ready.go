@@ -197,7 +197,7 @@ func (w *starting) prompted(ctx context.Context, entry live.Entry) (bool, error)
 	}
 	if lasts(&w.waiting, entry.Status == live.StatusWaiting) {
 		return false, fail.Errorf(fail.Held, "claude waits for a person (%s), and the prompt is not in its transcript", entry.WaitingFor).
-			Hint("answer it %s", w.Project.WayToAnswer(w.record.Handle))
+			Hint("answer it%s", w.Project.WayToAnswer(w.record.Handle))
 	}
 	if err := w.checkRefusal(ctx); err != nil {
 		return false, err

@@ -269,7 +269,7 @@ func (s *Sender) admits(sight *observe.Sight) (again bool, err error) {
 		return false, s.project.HintJob(fail.Errorf(fail.Held, "it runs on host %s, and text can be typed only there", human.Quote(sight.Record.Process.Host)), &sight.Record, "send")
 	case state == agent.Waiting:
 		return false, fail.Errorf(fail.Held, "it waits for a person: %s", sight.Status.Detail).
-			Hint("answer it %s", s.project.WayToAnswer(sight.Record.Handle))
+			Hint("answer it%s", s.project.WayToAnswer(sight.Record.Handle))
 	case state == agent.Busy, state == agent.Retrying, state == agent.Starting:
 		return true, nil
 	case state != agent.Idle && state != agent.TurnFailed:

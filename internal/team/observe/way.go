@@ -11,9 +11,9 @@ import (
 // agent waits for the answer (package requests), otherwise in its terminal.
 func (o *Project) WayToAnswer(handle agent.Handle) string {
 	if o.IsRequested(handle) {
-		return "by a command: nbs-worker requests " + string(handle)
+		return "; to see how: nbs-worker requests " + string(handle)
 	}
-	return "in its terminal: nbs-worker attach " + string(handle)
+	return " in its terminal: nbs-worker attach " + string(handle)
 }
 
 // IsRequested reports whether a hook of an agent waits for the answer to what the agent asks.

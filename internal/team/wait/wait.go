@@ -213,7 +213,7 @@ func (w *waiting) missing() (missing string, hints []string) {
 		words = append(words, fmt.Sprintf("%s is %s", a.Handle, a.word()))
 		switch {
 		case a.Status.State == agent.Waiting:
-			hints = append(hints, "a person has to answer "+w.inspector.Project.WayToAnswer(a.Handle))
+			hints = append(hints, "a person has to answer"+w.inspector.Project.WayToAnswer(a.Handle))
 		case a.notLoggedIn:
 			hints = append(hints, fmt.Sprintf("a person has to log in: nbs-worker attach %s", a.Handle))
 		}

@@ -52,7 +52,7 @@ func (f *Factory) SayStarted(handle agent.Handle, started supervisor.Started) {
 func (f *Factory) StartedOutcome(s *supervisor.Supervisor, started supervisor.Started) Outcome {
 	r := &started.Record
 	if started.Status.State == agent.Waiting {
-		f.Note("%s asks something; a person has to answer %s", r.Handle, s.Project.WayToAnswer(r.Handle))
+		f.Note("%s asks something. A person has to answer%s", r.Handle, s.Project.WayToAnswer(r.Handle))
 	}
 	words := fmt.Sprintf("%s, model %s, %s, session %s, tmux %s", started.Status.Word(), ModelName(r.Model), r.LaunchPermissionMode(), r.SessionID, r.TmuxSession)
 	return Outcome{JSON: wire.NewStarted(started), Handle: r.Handle, Words: words}
