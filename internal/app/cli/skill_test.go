@@ -158,3 +158,43 @@ func TestDoctorNamesAnOldSkill(t *testing.T) {
 		rig.Check(t, strings.Contains(r.out, want), "doctor does not say %q:\n%s", want, r.out)
 	}
 }
+
+// Programs read what became of each file.
+func TestSkillForPrograms(t *testing.T) {
+	project := newProject(t)
+	page := filepath.Join(project, ".claude/skills/nbs-worker/SKILL.md")
+	skill := func(verb string) string {
+		return strings.TrimSpace(run("--root", project, "skill", verb, "--json").want(t, 0).out)
+	}
+	stamped = "1.2.3"
+	t.Cleanup(func() { stamped = "" })
+	var shown wire.SkillPage
+	rig.Must(t, json.Unmarshal([]byte(skill("show")), &shown))
+	rig.Equal(t, shown, wire.SkillPage{Version: "1.2.3", Text: run("skill", "show").want(t, 0).out}, "show")
+	rig.Equal(t, skill("install"), `{"path":"`+page+`","change":"written"}`, "install")
+	rig.Equal(t, skill("install"), `{"path":"`+page+`","change":"same"}`, "install again")
+	stamped = "1.10.0"
+	rig.Equal(t, skill("install"), `{"path":"`+page+`","change":"renewed","old_version":"1.2.3"}`, "install by another version")
+	rig.Equal(t, skill("remove"), `[{"path":"`+page+`","change":"removed"}]`, "remove")
+	r := run("--root", project, "skill", "remove", "--json").want(t, fail.NotFound, `"kind":"not found"`)
+	rig.Equal(t, r.out, "", "remove again")
+}
+
+// A host has a skill of its own, which is installed and removed from here.
+func TestSkillAtAHost(t *testing.T) {
+	far := newProject(t)
+	withProjects(t, map[string]string{"build1": far})
+	near := newProject(t)
+	t.Chdir(near)
+	page := filepath.Join(far, ".claude/skills/nbs-worker/SKILL.md")
+	rig.Equal(t, run("--host", "build1", "skill", "install").want(t, 0).out, page+"\n", "install")
+	_, err := os.Stat(page)
+	rig.Must(t, err)
+	r := run("skill", "install", "--json", "--host", "build1").want(t, 0)
+	rig.Equal(t, r.out, `{"path":"`+page+`","change":"same"}`+"\n", "install again")
+	rig.Must(t, os.WriteFile(page, []byte("Mine."), 0o600))
+	run("--host", "build1", "skill", "install").want(t, fail.Conflict, "hint: to replace it in spite of that: nbs-worker --host build1 skill install --force\n")
+	rig.Equal(t, run("--host", "build1", "skill", "remove", "--force").want(t, 0).out, page+"\n", "remove")
+	_, err = os.Stat(filepath.Join(near, ".claude"))
+	rig.Check(t, os.IsNotExist(err), "a skill was written here: %v", err)
+}

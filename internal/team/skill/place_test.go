@@ -89,6 +89,7 @@ func TestAForeignPageStays(t *testing.T) {
 		"with more":      func(ours string) string { return ours + "More.\n" },
 		"changed words":  func(ours string) string { return strings.Replace(ours, "often", "never", 1) },
 		"empty":          func(string) string { return "" },
+		"of over 1 MB":   func(ours string) string { return ours + strings.Repeat("More.\n", 1<<18) },
 		"a line between": func(ours string) string { return strings.Replace(ours, "metadata:\n", "metadata:\n  a: b\n", 1) },
 	} {
 		place := AsPlugin(t.TempDir())

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nbs-worker/internal/agent"
 	"nbs-worker/internal/app/cli/ui"
+	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/claude"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
@@ -43,7 +45,7 @@ doctor says if an installed page is of another version, or was changed.`,
 }
 
 func newShowCmd(f *ui.Factory) *cobra.Command {
-	return &cobra.Command{
+	return f.WithJSON(&cobra.Command{
 		Use:     "show",
 		Short:   "Print the page",
 		Long:    ui.WithCodes("Prints the page as skill install writes it. It needs no project.", fail.Failed, fail.BadInput),
@@ -51,12 +53,16 @@ func newShowCmd(f *ui.Factory) *cobra.Command {
 		Args:    ui.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			page, err := newPage(f)
-			if err == nil {
+			switch {
+			case err != nil:
+			case f.JSON:
+				err = f.PrintJSON(wire.SkillPage{Version: page.Version, Text: string(page.Text())})
+			default:
 				_, err = f.Streams.Out.Write(page.Text())
 			}
 			return ui.Failed(err, "skill show")
 		},
-	}
+	})
 }
 
 // where is for whom a skill is installed.
@@ -121,7 +127,7 @@ nbs-worker@nbs-worker. For one start: claude --plugin-dir DIR.`,
 		RunE: func(*cobra.Command, []string) error { return ui.Failed(runInstall(f, w), "skill install") },
 	}
 	w.bind(cmd, "replace a page that was changed, or is another's")
-	return cmd
+	return f.WithJSON(cmd)
 }
 
 func runInstall(f *ui.Factory, w *where) error {
@@ -141,16 +147,19 @@ func runInstall(f *ui.Factory, w *where) error {
 	if err != nil {
 		return err
 	}
-	words := "written"
+	done, words := wire.SkillFile{Path: place.Page(), Change: wire.FileWritten}, "written"
 	switch {
 	case !changed:
-		words = "nothing to do, it is of this version"
+		done.Change, words = wire.FileSame, "nothing to do, it is of this version"
 	case was != "":
-		words = "renewed; it was of nbs-worker " + was
+		done.Change, done.Old, words = wire.FileRenewed, was, "renewed; it was of nbs-worker "+was
 	}
 	if w.isPlugin() && changed {
 		f.Hint("in Claude: /plugin marketplace add %s", human.ShellWord(filepath.Dir(filepath.Dir(filepath.Dir(place.Page())))))
 		f.Hint("then, in Claude: /plugin install %[1]s@%[1]s", skill.Name)
+	}
+	if f.JSON {
+		return f.PrintJSON(done)
 	}
 	return say(f, place.Page(), words)
 }
@@ -168,7 +177,7 @@ func newRemoveCmd(f *ui.Factory) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return ui.Failed(runRemove(f, w), "skill remove") },
 	}
 	w.bind(cmd, "remove a page that was changed, or is another's")
-	return cmd
+	return f.WithJSON(cmd)
 }
 
 func runRemove(f *ui.Factory, w *where) error {
@@ -180,6 +189,10 @@ func runRemove(f *ui.Factory, w *where) error {
 		return err
 	}
 	removed, err := place.Remove(w.force)
+	if f.JSON && len(removed) > 0 {
+		gone := agent.Mapped(removed, func(path string) wire.SkillFile { return wire.SkillFile{Path: path, Change: wire.FileRemoved} })
+		return cmp.Or(err, f.PrintJSON(gone))
+	}
 	for _, path := range removed {
 		err = cmp.Or(err, say(f, path, "removed"))
 	}

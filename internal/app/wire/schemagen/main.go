@@ -80,6 +80,7 @@ var verbs = []printed{
 		[]wire.Observation{}, wire.Observation{}, wire.MemoryStatus{}, wire.MemoryCheck{}, wire.Forgotten{}, wire.Written{}, wire.Imported{}, wire.Worked{}, wire.Briefing{}, []wire.Set{}, []wire.Failure{},
 	}},
 	{verb: "hosts", one: []any{wire.AtHosts{}}},
+	{verb: "skill", one: []any{wire.SkillPage{}, wire.SkillFile{}, []wire.SkillFile{}}},
 	{verb: "version", one: []any{wire.Version{}}},
 	{verb: "logs", one: []any{wire.Said{}}, stream: true},
 	{verb: "cost", one: []any{wire.Costs{}}},
