@@ -84,8 +84,8 @@ instead: nbs-worker help serve setup telegram.
 and so on: whether serve runs, claude, its account, the disk.
 
 5. The service. In a terminal, nbs-worker serve runs the bot until you press C-c. Its first lines
-say what it serves. As a service it runs by itself: the setup has written a unit, with --systemd or
-if you said yes. Run the commands that it printed, and look again with nbs-worker serve check. If
+say what it serves. As a service it runs by itself: the setup has written a unit (on a Mac a
+LaunchAgent), with --systemd (--launchd) or if you said yes. Run the commands that it printed, and look again with nbs-worker serve check. If
 claude has an API key instead of an account, put ANTHROPIC_API_KEY=... into
 ~/.config/nbs-worker/environment.
 

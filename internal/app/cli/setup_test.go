@@ -372,3 +372,29 @@ func TestBotTopicShowsTheSetup(t *testing.T) {
 		}
 	}
 }
+
+// The setup writes a LaunchAgent as export launchd does, with the log that only the user can read.
+func TestSetupWritesALaunchAgent(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	project, server := newBot(t)
+	token := filepath.Join(t.TempDir(), "token")
+	rig.Must(t, os.WriteFile(token, []byte(telegram.Token), 0o600))
+	setUp(t, project, server, "", "--token-file", token, "--chat", "1", "--launchd", "--systemd").want(t, fail.BadInput)
+	r := setUp(t, project, server, "", "--token-file", token, "--chat", "1", "--launchd").want(t, 0, "LaunchAgent: "+home+"/Library/LaunchAgents/nbs-serve-")
+	_, path, _ := strings.Cut(r.err, "LaunchAgent: ")
+	path, _, _ = strings.Cut(path, "\n")
+	domain := "gui/" + strconv.Itoa(os.Getuid())
+	for _, want := range []string{"to run it now: launchctl bootstrap " + domain + " '" + path + "'\n", "to end it: launchctl bootout " + domain + " '" + path + "'\n"} {
+		rig.Check(t, strings.Contains(r.err, want), "it does not say %q: %s", want, r.err)
+	}
+	exported := t.TempDir()
+	run("--root", project, "export", "launchd", "--dir", exported).want(t, 0)
+	want, err := os.ReadFile(filepath.Join(exported, filepath.Base(path)))
+	rig.Must(t, err)
+	text, err := os.ReadFile(path)
+	rig.Must(t, err)
+	rig.Equal(t, string(text), string(want), "the LaunchAgent")
+	others, err := os.ReadDir(filepath.Dir(path))
+	rig.Check(t, err == nil && len(others) == 1, "%v, %v", others, err)
+}

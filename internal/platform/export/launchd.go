@@ -43,9 +43,9 @@ func (t Team) Launchd() ([]Unit, error) {
 	const aMinute = 60
 	server := t.launchAgent(t.ServerName(), serverScript, t.tmux()...)
 	server.KeepAlive, server.ThrottleInterval = true, aMinute
-	recovery := t.launchAgent(t.RecoverName(), keysScript+afterServerScript, t.afterServer(t.Pause, t.words("recover", "--all"))...)
-	watch := t.launchAgent(t.WatchName(), keysScript+afterServerScript, t.afterServer("", t.watchWords())...)
-	serve := t.launchAgent(t.ServeName(), keysScript+execScript, append([]string{t.Program}, t.words("serve")...)...)
+	recovery := t.launchAgent(t.RecoverName(), keysScript+waitScript+execScript, t.afterServer(t.Pause, t.words("recover", "--all"))...)
+	watch := t.launchAgent(t.WatchName(), keysScript+waitScript+keptScript, t.afterServer("", t.watchWords())...)
+	serve := t.launchAgent(t.ServeName(), keysScript+keptScript, append([]string{t.Program}, t.words("serve")...)...)
 	for _, kept := range []*launchAgent{&watch, &serve} {
 		kept.KeepAlive, kept.ThrottleInterval = map[string]bool{"SuccessfulExit": false}, aMinute
 	}
@@ -78,9 +78,9 @@ if [ -r "$keys" ]; then
 fi
 `
 
-// afterServerScript starts a program once the tmux server answers, or after half a minute without it: launchd starts
-// all services at once. It starts nothing while the project is paused: a pause outlives a login.
-const afterServerScript = `pause=$1 tmux=$2 option=$3 socket=$4
+// waitScript goes on once the tmux server answers, or after half a minute without it: launchd starts
+// all services at once. It ends while the project is paused: a pause outlives a login.
+const waitScript = `pause=$1 tmux=$2 option=$3 socket=$4
 shift 4
 if [ -n "$pause" ] && [ -e "$pause" ]; then exit 0; fi
 tries=30
@@ -88,15 +88,33 @@ until "$tmux" "$option" "$socket" list-sessions >/dev/null 2>&1 || [ "$tries" -e
 	tries=$((tries - 1))
 	sleep 1
 done
-` + execScript
+`
 
 const execScript = `exec "$@"
+`
+
+// keptScript runs a program that launchd starts again when it fails. launchd has no list of exit codes after which it
+// does not, so the script succeeds then, and says so in the log. $0 is the name of the service. A signal ends the
+// program, and the script waits for that.
+const keptScript = `ended=
+trap 'ended=1; kill -TERM "$pid" 2>/dev/null' HUP INT TERM
+"$@" &
+pid=$!
+if [ -n "$ended" ]; then kill -TERM "$pid"; fi
+while ended=; wait "$pid"; code=$?; [ -n "$ended" ]; do :; done
+case " ` + lastingCodes + ` " in
+*" $code "*)
+	echo "$0 has ended with exit code $code, and is not started again before you have mended that and typed: launchctl kickstart gui/$(id -u)/$0"
+	exit 0 ;;
+esac
+if [ "$code" -eq 130 ]; then exit 0; fi
+exit "$code"
 `
 
 // tmux returns the command line of the tmux server.
 func (t Team) tmux() []string { return append([]string{t.Tmux}, t.socket()...) }
 
-// afterServer returns the words of [afterServerScript].
+// afterServer returns the words of [waitScript] and of the program that follows it.
 func (t Team) afterServer(pause string, args []string) []string {
 	return slices.Concat([]string{pause}, t.tmux(), []string{t.Program}, args)
 }
@@ -112,7 +130,7 @@ func (t Team) launchAgent(name, script string, words ...string) launchAgent {
 	log := t.log(name)
 	return launchAgent{
 		Label:                  name,
-		ProgramArguments:       append([]string{"/bin/sh", "-c", script, "sh"}, words...),
+		ProgramArguments:       append([]string{"/bin/sh", "-c", script, name}, words...),
 		EnvironmentVariables:   env,
 		LimitLoadToSessionType: "Aqua",
 		ProcessType:            "Interactive", // macOS would slow agents down otherwise

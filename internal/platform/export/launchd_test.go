@@ -1,10 +1,14 @@
 package export
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"howett.net/plist"
@@ -60,7 +64,7 @@ func TestLaunchAgents(t *testing.T) {
 		[]any{all[0]["KeepAlive"], all[1]["KeepAlive"], all[2]["KeepAlive"], all[3]["KeepAlive"]})
 	worker := []string{home + "/nbs-worker", "--root", project, "--tmux-socket", home + "/s"}
 	tmux := []string{home + "/tmux", "-S", home + "/s"}
-	rig.Same(t, "the server", append([]string{"sh"}, tmux...), arguments(all[0])[3:])
+	rig.Same(t, "the server", append([]string{all[0]["Label"].(string)}, tmux...), arguments(all[0])[3:])
 	for i, want := range [][]string{
 		append(append(append([]string{project + "/paused"}, tmux...), worker...), "recover", "--all"),
 		append(append(append([]string{""}, tmux...), worker...), "watch", "--policy", home+"/policy"),
@@ -139,4 +143,46 @@ func TestLaunchAgentsAreReplacedAndTheirLogsArePrivate(t *testing.T) {
 	rig.Equal(t, fail.KindOf(err), fail.Conflict, "kind")
 	load, unload := Bootstrap(501, []string{"/Users/o b/x.plist", "/y.plist"})
 	rig.Equal(t, load+"\n"+unload, "launchctl bootstrap gui/501 '/Users/o b/x.plist' '/y.plist'\nlaunchctl bootout gui/501 '/Users/o b/x.plist' '/y.plist'", "the commands")
+}
+
+// What another start would not mend is not started again: launchd does that only for what fails. The log says why.
+func TestLaunchAgentsThatWouldFailAgainStayDown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "nbs-worker")
+	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\nexit $CODE\n"), 0o700))
+	all := listed(t, Team{Program: program, Tmux: "/bin/true", Project: dir, Socket: dir + "/s", Logs: dir})
+	for _, keys := range all[2:] {
+		label, words := keys["Label"].(string), arguments(keys)
+		for code, want := range map[int]int{0: 0, 1: 1, 2: 0, 3: 3, 4: 0, 5: 0, 6: 0, 8: 0, 46: 46, 130: 0} {
+			cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+			cmd.Env = []string{"HOME=" + dir, "PATH=/usr/bin:/bin", fmt.Sprintf("CODE=%d", code)}
+			out, _ := cmd.CombinedOutput() // the code tells
+			rig.Equal(t, cmd.ProcessState.ExitCode(), want, "the code of %s when its program ends with %d", label, code)
+			said := ""
+			if code != want && code != 130 {
+				said = fmt.Sprintf("%s has ended with exit code %d, and is not started again before you have mended that and typed: launchctl kickstart gui/%d/%[1]s\n", label, code, os.Getuid())
+			}
+			rig.Equal(t, string(out), said, "what is in the log after %d", code)
+		}
+	}
+	for code, want := range map[string]string{"0": "exit status 0", "3": "exit status 3", "6": "exit status 0"} {
+		rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\ntrap 'echo asked; exit "+code+"' TERM\necho runs\nwhile :; do sleep 0.05; done\n"), 0o700))
+		words := arguments(all[3])
+		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+		cmd.Env = []string{"HOME=" + dir, "PATH=/usr/bin:/bin"}
+		out, err := cmd.StdoutPipe()
+		rig.Must(t, err)
+		rig.Must(t, cmd.Start())
+		said := bufio.NewReader(out)
+		line, err := said.ReadString('\n')
+		rig.Check(t, err == nil && line == "runs\n", "%q, %v", line, err)
+		rig.Must(t, cmd.Process.Signal(syscall.SIGTERM)) // to the script alone, as launchd does
+		line, err = said.ReadString('\n')
+		rig.Check(t, err == nil && line == "asked\n", "the program gets no signal: %q, %v", line, err)
+		_, err = io.Copy(io.Discard, said)
+		rig.Must(t, err)
+		_ = cmd.Wait() // the state tells
+		rig.Equal(t, cmd.ProcessState.String(), want, "how it ends when its program ends with %s", code)
+	}
 }

@@ -83,7 +83,7 @@ Restart=on-failure
 RestartSec=10
 SuccessExitStatus=130
 # These do not mend themselves: no such project, an unusable policy, another watch, no tmux.
-RestartPreventExitStatus=2 4 5 6 8
+RestartPreventExitStatus=`+lastingCodes+`
 # The agents that it has started go on after it ends, and so does a tmux server that it has started.
 KillMode=process
 OOMPolicy=continue
@@ -106,7 +106,7 @@ Restart=on-failure
 RestartSec=10
 SuccessExitStatus=130
 # These do not mend themselves: no such project, an unusable token or flag, another server.
-RestartPreventExitStatus=2 4 5 6 8
+RestartPreventExitStatus=`+lastingCodes+`
 # It ends its own claudes. Agents that a chat has brought back go on.
 KillMode=process
 TimeoutStopSec=60
@@ -116,6 +116,9 @@ OOMPolicy=continue
 WantedBy=default.target
 `, text(t.Project), t.environment()+environmentFile, command(t.Program, t.words("serve")...))
 }
+
+// lastingCodes are the exit codes after which another start would end in the same way, until a person mends something.
+const lastingCodes = "2 4 5 6 8"
 
 // environmentFile names a file that is read if it exists: API keys and the like must not be in a unit.
 const environmentFile = "EnvironmentFile=-%E/nbs-worker/environment\n"

@@ -21,7 +21,7 @@ type setupOptions struct {
 	tokenFile     string
 	chats         []int64
 	deleteWebhook bool
-	unit          bool
+	unit, agent   bool // of systemd, of launchd
 	wait          time.Duration
 	url           string
 
@@ -68,7 +68,8 @@ answer with Telegram:
   answers       if the chats may write to your agents: who of them is told
                 what the agents need, and may answer what they ask; no one
                 by default (--answers USER, --needs CHAT)
-  the service   a unit for systemd, if you want one
+  the service   a unit for systemd, or a LaunchAgent on a Mac, if you
+                want one
 
 Details:
 
@@ -96,6 +97,8 @@ To find out whether all is well: nbs-worker serve check.`,
 	o.bind(cmd, "")
 	flags.BoolVar(&o.deleteWebhook, "delete-webhook", false, "delete a webhook that another program has set")
 	flags.BoolVar(&o.unit, "systemd", false, "write the unit of serve for your own systemd")
+	flags.BoolVar(&o.agent, "launchd", false, "write the LaunchAgent of serve for macOS")
+	cmd.MarkFlagsMutuallyExclusive("systemd", "launchd")
 	flags.DurationVar(&o.wait, "wait", 5*time.Minute, "how long to wait for a message to the bot")
 	flags.StringVar(&o.url, "telegram-url", "", "address of the Bot API, for tests")
 	_ = flags.MarkHidden("telegram-url")
@@ -115,7 +118,7 @@ type setup struct {
 	reached  bot.Reach   // as flags say
 	account  *telegram.Account
 	declined map[int64]bool // chats
-	unitName string         // of the unit that was written
+	written  bool           // the service
 }
 
 func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
@@ -147,7 +150,7 @@ func runSetup(ctx context.Context, f *ui.Factory, o *setupOptions) error {
 	if w.users, w.reached, err = o.who.parse(); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.reach, w.answerers, w.writeUnit} {
+	for _, step := range []func(context.Context) error{w.takeToken, w.clearWebhook, w.allow, w.permit, w.reach, w.answerers, w.writeService} {
 		if err := step(ctx); err != nil {
 			if errors.Is(err, context.Canceled) {
 				err = fail.Errorf(fail.Interrupted, "interrupted; what was answered is kept").Hint("to go on: nbs-worker serve setup telegram")

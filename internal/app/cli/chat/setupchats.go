@@ -5,21 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/app/cli/ui"
 	"nbs-worker/internal/app/services"
 	"nbs-worker/internal/chat/conversation"
 	"nbs-worker/internal/chat/serve/client"
 	"nbs-worker/internal/chat/telegram"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/export"
 	"nbs-worker/internal/store/bot"
 	"nbs-worker/internal/store/conversations"
 )
@@ -243,54 +239,6 @@ func (w *setup) reach(ctx context.Context) error {
 	return w.keep()
 }
 
-// writeUnit writes the unit of serve, if the person wants one.
-func (w *setup) writeUnit(ctx context.Context) error {
-	wanted := w.unit
-	if !wanted && w.dialog != nil && hasSystemd() {
-		var err error
-		if wanted, err = w.dialog.Yes(ctx, "Write a unit for systemd, so that the bot runs by itself? [y/N] "); err != nil {
-			return err
-		}
-	}
-	if !wanted {
-		return nil
-	}
-	needs, err := ui.Team(w.s.Project)
-	if err != nil {
-		return err
-	}
-	units, err := needs.Systemd()
-	if err != nil {
-		return err
-	}
-	units = slices.DeleteFunc(units, func(u export.Unit) bool { return u.Name != needs.ServeName()+export.Service })
-	dir, err := unitFolder()
-	if err != nil {
-		return err
-	}
-	paths, err := export.Write(dir, units)
-	if err != nil {
-		return err
-	}
-	w.unitName = units[0].Name
-	w.say("unit: %s", paths[0])
-	w.say("to run it now, and at each login: systemctl --user daemon-reload; systemctl --user enable --now %s", units[0].Name)
-	w.say("to run it from boot, and after a logout: loginctl enable-linger")
-	return nil
-}
-
-// hasSystemd reports whether systemd runs this machine.
-func hasSystemd() bool {
-	_, err := os.Stat("/run/systemd/system")
-	return err == nil
-}
-
-// unitFolder returns the folder of the user's own units.
-func unitFolder() (string, error) {
-	config, err := os.UserConfigDir()
-	return filepath.Join(config, "systemd", "user"), err
-}
-
 // summarize prints how the bot is set up, and what is left to do.
 func (w *setup) summarize(ctx context.Context) error {
 	_, err := fmt.Fprintf(w.f.Streams.Out, "@%s is set up: it serves %s; what Claude may do: %s\n", w.bot.Username, w.bot.Who(w.bot.Chats), w.bot.Rights)
@@ -312,7 +260,7 @@ func (w *setup) summarize(ctx context.Context) error {
 		return err
 	}
 	w.f.Note("to check everything: nbs-worker serve check")
-	if w.unitName != "" {
+	if w.written {
 		w.f.Note("to try it in this terminal first: nbs-worker serve")
 	} else {
 		w.f.Note("to run it: nbs-worker serve")

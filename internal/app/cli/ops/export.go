@@ -42,7 +42,8 @@ launchd: the same four services as LaunchAgents, for macOS; write them with
 --dir ~/Library/LaunchAgents. They run from each login at the Mac's screen until its logout: only
 there can claude read the login keychain. macOS does not end that tmux server with a terminal
 application. --dir also prints the commands that load and remove them. What they print is in logs/
-of your state folder. Built, not run: this was not tried on a Mac yet.
+of your state folder. A service that fails in a way that you have to mend stays down, and its log
+says so. Built, not run: this was not tried on a Mac yet.
 
 slurm: prints a script for sbatch. The job runs nbs-worker run HANDLE --job NAME. While it runs
 or waits, a second copy waits. After a lost node, a time limit or a preemption, Slurm starts it
