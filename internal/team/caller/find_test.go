@@ -42,3 +42,20 @@ func TestAgentWithAHiddenEnvironmentIsNoPerson(t *testing.T) {
 	rig.Check(t, found != nil && found.record.Handle == "alpha" && !found.manages(), "the caller is %+v", found)
 	rig.Check(t, found == nil || found.identified == !table.Mac, "it is known by more than it shows: %+v", found)
 }
+
+// Any program can have the name of a tmux server. Below a claude it is the claude's, and hides nothing above it.
+func TestProgramNamedLikeATmuxServerHidesNoClaude(t *testing.T) {
+	t.Parallel()
+	dir := rig.MemoryDir(t)
+	for parent, person := range map[int]bool{1: true, 10: false} {
+		table := fake.New()
+		table.Add(1, fake.Process{Args: []string{"init"}, Folder: "/"})
+		table.Add(10, fake.Process{Parent: 1, Args: []string{"claude"}, Folder: dir})
+		table.Add(20, fake.Process{Parent: parent, Name: "tmux: server", Args: []string{"tmux"}, Folder: dir})
+		table.Add(30, fake.Process{Parent: 20, Args: []string{"sh"}, Folder: dir})
+		table.Add(os.Getpid(), fake.Process{Parent: 30, Args: []string{"nbs-worker", "spawn"}, Folder: dir})
+		found, err := Find(&observe.Project{Machine: table.Machine(), Store: store.Absent(dir), Program: "/usr/bin/nbs-worker"})
+		rig.Must(t, err)
+		rig.Check(t, (found == nil) == person, "below process %d the caller is %+v", parent, found)
+	}
+}

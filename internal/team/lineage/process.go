@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"slices"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
@@ -56,11 +57,14 @@ func Look(m *machine.Machine, pid int) Process {
 }
 
 // Above returns this command and the processes above it, up to a tmux server. If an agent's shell started the server,
-// every pane has the agent's mark, also a person's. So a mark that the server has too means nothing.
+// every pane has the agent's mark, also a person's. So a mark that the server has too means nothing. tmux leaves a server
+// to the first process: what has the name of a server below a claude is a program of the claude's.
 func Above(m *machine.Machine) (line []Process, server Process) {
-	for _, pid := range m.Ancestors() {
+	isClaude := func(pid int) bool { return Look(m, pid).IsClaude() }
+	pids := m.Ancestors()
+	for i, pid := range pids {
 		above := Look(m, pid)
-		if IsTmuxServer(m, pid) {
+		if IsTmuxServer(m, pid) && !slices.ContainsFunc(pids[i+1:], isClaude) {
 			return line, above
 		}
 		line = append(line, above)
