@@ -119,7 +119,9 @@ func (d *examination) agedServers(ctx context.Context) (all findings) {
 // weakerPromises says what nbs-worker knows on Linux, and cannot know on a Mac.
 func (d *examination) weakerPromises(context.Context) findings {
 	return found(Note, "on macOS, nbs-worker knows less of processes than on Linux", strings.Join([]string{
-		"the environments of some programs are hidden: what an agent left running may be found by its process group only, or not at all;",
+		"the environments of some programs are hidden: what an agent left running may be found by its process group only, or not at all,",
+		"as a tool with a session of its own whose claude has ended, and the claude of a turn whose runner was killed;",
+		"a claude that was started by hand under another program's name counts as a person;",
 		"a signal goes to a pid, which is compared with the start of its process right before;",
 		"an agent that was killed for its memory is not told from one that was killed otherwise;",
 		"there are no control groups: no limit of memory for an agent",
