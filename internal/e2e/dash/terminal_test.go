@@ -92,3 +92,13 @@ func TestInTheAgentsServer(t *testing.T) {
 	d.shows("left with 0")
 	d.isPlain()
 }
+
+// An agent that goes on is drawn for a narrower terminal at once: tmux shows nothing new beside a message.
+func TestAttachFromANarrowTerminal(t *testing.T) {
+	m := standIn(t, "resize-delay=100ms") // a program does not draw at once
+	m.OK("spawn", "alpha", "--prompt", "Remember 42.")
+	m.WaitState("alpha", "idle")
+	d := m.sit(80, 24, m.Worker+" attach alpha; exec cat")
+	screen := d.shows("Remember 42.", "to go back: ")
+	m.Check(strings.Contains(screen, "/effort"), "what stands at the right edge is not there:\n%s", screen)
+}

@@ -12,8 +12,9 @@ import (
 )
 
 // Attach replaces this process by a tmux client that shows a pane. Inside a client of the same server it switches
-// that client instead. It has tmux say how to go back. Claude draws in UTF-8; without -u, tmux shows underscores in a
-// locale without UTF-8. Attach returns only if it fails.
+// that client instead. It has tmux say how to go back, a second later: tmux shows nothing new of a pane beside a message,
+// and Claude first has to draw for the size of this terminal. Claude draws in UTF-8; without -u, tmux shows underscores
+// in a locale without UTF-8. Attach returns only if it fails.
 func (c *Client) Attach(socketPath, paneID string) error {
 	if err := c.check(); err != nil {
 		return err
@@ -28,7 +29,7 @@ func (c *Client) Attach(socketPath, paneID string) error {
 	if inside != "" && inside != socketPath {
 		back = "#{prefix} twice, then d" // the tmux around this one takes the first
 	}
-	return c.become(env, slices.Concat(c.socket, []string{verb, "-t", paneID, ";", "display-message", "-d", "5000", "to go back: " + back})...)
+	return c.become(env, slices.Concat(c.socket, []string{verb, "-t", paneID, ";", "run-shell", "-b", "-d", "1", "-C", "display-message -d 3000 'to go back: " + back + "'"})...)
 }
 
 // MoveTo shows a pane as [Client.Attach] does, but never one tmux in another: inside a client of another server, that

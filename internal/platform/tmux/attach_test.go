@@ -14,10 +14,12 @@ func TestAttachBecomesAClient(t *testing.T) {
 	fake := t.TempDir()
 	script := "#!/bin/sh\nprintf '%s ' \"$@\"\nprintf '%s' \"${TMUX-unset}\"\n"
 	rig.Must(t, os.WriteFile(filepath.Join(fake, "tmux"), []byte(script), 0o700))
-	says := " ; display-message -d 5000 to go back: #{prefix}"
-	attached := "-u -S " + attachSocket + " attach-session -t " + attachPane + says + ", then d unset"
-	nested := "-u -S " + attachSocket + " attach-session -t " + attachPane + says + " twice, then d unset"
-	switched := "-u -S " + attachSocket + " switch-client -t " + attachPane + says + ", then L " + attachSocket + ",991,0"
+	says := func(keys string) string {
+		return " ; run-shell -b -d 1 -C display-message -d 3000 'to go back: #{prefix}" + keys + "' "
+	}
+	attached := "-u -S " + attachSocket + " attach-session -t " + attachPane + says(", then d") + "unset"
+	nested := "-u -S " + attachSocket + " attach-session -t " + attachPane + says(" twice, then d") + "unset"
+	switched := "-u -S " + attachSocket + " switch-client -t " + attachPane + says(", then L") + attachSocket + ",991,0"
 	moved := "-u -S /tmp/other detach-client -E exec env -u TMUX '" + fake + "/tmux' '-u' '-S' '" + attachSocket + "' 'attach-session' '-t' '" + attachPane + "' /tmp/other,1,0"
 	for what, c := range map[string]struct{ how, tmux, want string }{
 		"from another server":             {"attach", "/tmp/other,1,0", nested},

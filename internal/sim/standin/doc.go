@@ -11,6 +11,7 @@
 // NBS_SIM_CLAUDE makes it misbehave; a comma separated list of:
 //
 //	start-delay=4s     do nothing at all for that long first
+//	resize-delay=1s    draw for a new size of the terminal that late
 //	die-after=4s       end like a crash (registry left behind) that long after the start
 //	die-code=3         with this exit code instead of 1
 //	leader-dies=1s     at USR1 let the first thread end, and the others that long after it, as after a kill

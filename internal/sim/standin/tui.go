@@ -138,6 +138,7 @@ func (u *tui) loop(ctx context.Context) (*ending, error) {
 			e := endOf(ctx)
 			return &e, nil
 		case <-resized:
+			pause(ctx, u.s.whims.resizeDelay)
 		case k, ok := <-u.term.keys:
 			if !ok {
 				e := endings[os.Signal(hangup)]
