@@ -192,7 +192,9 @@ make_folders() { # files
 	plan=$at/.nbs-worker-plan.$$
 	rm -f "$plan"
 	(set -C && printf '%s\n' "$made" >"$plan") || die "write $plan"
-	for file; do mkdir -p "$prefix/${file%/*}" || die "make the folder $prefix/${file%/*}"; done
+	for file; do
+		[ -d "$prefix/${file%/*}" ] || mkdir -p "$prefix/${file%/*}" || die "make the folder $prefix/${file%/*}"
+	done
 }
 
 # place copies a file beside its destination and moves it there in one step.
