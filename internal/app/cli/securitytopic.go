@@ -66,8 +66,9 @@ When printed, characters that could control a terminal, hide, or look like a lin
 spelled out. In JSON they are escaped.
 
 What is not promised: a program of yours can do everything that you can. An agent that bypasses
-permissions, or may run any command, can read the key, write records and end processes: run what you
-do not trust as another user, or in a container. Other users can read the first prompt of an agent
+permissions, or may run any command, can read the key, write records and end processes. In a tmux
+server of its own it has your rights, like you there. Run what you do not trust as another user, or
+in a container. Other users can read the first prompt of an agent
 on claude's command line, and the text of ask, send and tell on that of nbs-worker; with - it is
 read from stdin instead. The seal of memory.db covers its identity, not its content. A seal has no
 date and no place: an earlier state of a record that was once sealed is valid again, and so is a
