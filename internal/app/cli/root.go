@@ -78,6 +78,9 @@ starts.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			f.Verb = verbOf(cmd)
 			f.MendTerminal()
+			if f.Verb != "hook" && f.Verb != "statusline" {
+				cmd.Context().Done() // catches signals: a verb completes what it has begun, also if it waits for nothing
+			}
 			return ui.CheckTexts(f.Args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {

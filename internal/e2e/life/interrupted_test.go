@@ -30,6 +30,22 @@ func TestSecondInterruptEndsTheVerb(t *testing.T) {
 	m.OK("resume", "alpha")
 }
 
+// Who interrupts the end of an agent once does not leave it half ended: what has begun is completed.
+func TestInterruptedEndIsCompleted(t *testing.T) {
+	m := standIn(t, "refuse-term")
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		m.OK("spawn", "alpha")
+		dismiss := m.Begin("dismiss", "alpha") // which gives claude seconds to leave
+		m.WaitFor("it is written down", func() (bool, string) {
+			return m.Record("alpha")["desired"] == "stopped", m.RecordText("alpha")
+		})
+		m.Kill(dismiss.Process.Pid, signal)
+		r := dismiss.End()
+		m.Check(r.Code == 0, "after %s: %s", signal, r)
+		m.MustRefuse(m.NBS("session", "alpha"), 2, "alpha")
+	}
+}
+
 // Who does not wait for a start does not end it.
 func TestResumeThatIsWaitedForBriefly(t *testing.T) {
 	m := standIn(t)

@@ -13,7 +13,8 @@ import (
 // cleanup; the files on disk are consistent at all times. A launcher ignores both signals: claude handles them.
 //
 // The signals are caught from the moment at which the context is first waited for. Until then they end the program, as
-// if it had not begun: to catch them takes a tenth of the time of a verb that never waits, such as a hook.
+// if it had not begun: to catch them takes a tenth of the time of a report of claude's, such as a hook, which never waits.
+// Every other verb asks for Done before it begins.
 func (f *Factory) UntilInterrupted(parent context.Context) (ctx context.Context, stop func()) {
 	parent, cancel := context.WithCancel(parent)
 	c := &interruptible{Context: parent}
