@@ -235,8 +235,9 @@ uninstall: ## remove what make install has installed under PREFIX; your projects
 	@rm -f "$(SHARE)"/man/man1/nbs-worker.1 "$(SHARE)"/man/man1/nbs-worker-*.1
 	@rm -f "$(SHARE)/$(BASH)/nbs-worker" "$(SHARE)/$(ZSH)/_nbs-worker" "$(SHARE)/$(FISH)/nbs-worker.fish"
 	@# Empty folders go too, but not those of the system.
-	@case '$(PREFIX)' in '' | / | /usr | /usr/* | /opt/homebrew) ;; *) cd "$(SHARE)" 2>/dev/null && \
-		rmdir man/man1 man $(BASH) bash-completion $(ZSH) zsh $(FISH) fish ../bin "$(SHARE)" 2>/dev/null || true ;; esac
+	@case '$(PREFIX)' in '' | / | /usr | /usr/* | /opt/homebrew) ;; *) \
+		for dir in share/man/man1 share/man share/$(BASH) share/bash-completion share/$(ZSH) share/zsh share/$(FISH) share/fish share bin; do \
+			rmdir "$(DESTDIR)$(PREFIX)/$$dir" 2>/dev/null || true; done ;; esac
 	@echo 'nbs-worker is removed from $(DESTDIR)$(PREFIX). These stay: .nbs in each project,'
 	@echo 'in your home .local/state/nbs-worker and .config/nbs-worker, exported services and skills.'
 

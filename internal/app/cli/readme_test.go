@@ -158,6 +158,28 @@ func TestUninstallSaysWhatStays(t *testing.T) {
 	}
 }
 
+// A share folder that is a link to another place does not lead make uninstall to what is beside that place. A prefix may be
+// relative.
+func TestUninstallStaysBelowItsPrefix(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	prefix := filepath.Join(dir, "prefix")
+	for _, name := range []string{"other/bin", "other/share/man/man1", "prefix/bin"} {
+		rig.Must(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
+	}
+	rig.Must(t, os.Symlink("../other/share", filepath.Join(prefix, "share")))
+	relative, err := filepath.Rel(rig.Root(t), prefix)
+	rig.Must(t, err)
+	for _, given := range []string{prefix, relative} {
+		uninstall := exec.Command("make", "-s", "uninstall", "PREFIX="+given)
+		uninstall.Dir = rig.Root(t)
+		out, err := uninstall.CombinedOutput()
+		rig.Check(t, err == nil, "make uninstall: %v, %s", err, out)
+		rig.Same(t, "what is left", []string{"other/bin", "other/share", "prefix/share"}, leaves(t, dir))
+		rig.Must(t, os.MkdirAll(filepath.Join(prefix, "bin"), 0o700))
+	}
+}
+
 // leaves names the files and the empty folders below a folder.
 func leaves(t *testing.T, dir string) []string {
 	t.Helper()
