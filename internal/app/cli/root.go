@@ -79,7 +79,7 @@ starts.`,
 			f.Verb = verbOf(cmd)
 			f.MendTerminal()
 			if f.Verb != "hook" && f.Verb != "statusline" {
-				cmd.Context().Done() // catches signals: a verb completes what it has begun, also if it waits for nothing
+				f.CatchSignals(cmd.Context())
 			}
 			return ui.CheckTexts(f.Args)
 		},

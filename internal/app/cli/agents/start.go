@@ -76,7 +76,7 @@ func (o *startOptions) takePrompt(f *ui.Factory, s *supervisor.Supervisor, start
 	if err := s.Caller.CheckWords(*start); err != nil {
 		return err
 	}
-	return readPrompt(o.promptFile, f.Streams.In, start)
+	return readPrompt(o.promptFile, f.Input(), start)
 }
 
 func readPrompt(path string, in io.Reader, start *launch.Start) (err error) {

@@ -262,7 +262,7 @@ func (o *askOptions) complete(f *ui.Factory, s *supervisor.Supervisor) (err erro
 		}
 	}
 	if o.words = o.text; o.text == "-" {
-		o.words, err = ui.ReadText("the text from", "-", f.Streams.In)
+		o.words, err = ui.ReadText("the text from", "-", f.Input())
 	}
 	if err == nil && strings.TrimSpace(o.words) == "" {
 		return fail.Errorf(fail.BadInput, "the text is empty").Hint("for example: nbs-worker ask %s 'What is left to do?'", human.ShellWord(o.key))

@@ -175,7 +175,7 @@ func (w *setup) keep() error { return w.s.Project.Store.Bot().Put(w.bot) }
 func (w *setup) takeToken(ctx context.Context) error {
 	switch {
 	case w.tokenFile == "-":
-		text, err := ui.ReadText("the token from", "-", w.f.Streams.In)
+		text, err := ui.ReadText("the token from", "-", w.f.Input())
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func runTell(ctx context.Context, f *ui.Factory, to, text string, notice bool) e
 		return err
 	}
 	if text == "-" {
-		if text, err = ui.ReadText("the text from", "-", f.Streams.In); err != nil {
+		if text, err = ui.ReadText("the text from", "-", f.Input()); err != nil {
 			return err
 		}
 	}

@@ -155,7 +155,7 @@ func (o *sendOptions) unquoted(s *supervisor.Supervisor) error {
 func (o *sendOptions) readText(f *ui.Factory, s *supervisor.Supervisor) (err error) {
 	switch {
 	case o.file == "-" || o.text == "-":
-		o.message.Text, err = ui.ReadText("the text from", "-", f.Streams.In)
+		o.message.Text, err = ui.ReadText("the text from", "-", f.Input())
 	case o.file == "":
 		o.message.Text = o.text
 	default:

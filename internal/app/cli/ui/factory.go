@@ -51,6 +51,8 @@ type Factory struct {
 	others   []*store.Store // of EveryProject
 	Began    time.Time
 	Launches atomic.Bool // this process is a launcher
+
+	interrupted <-chan struct{} // nil: signals are not caught yet
 }
 
 // Command is a command of the program, by its name.

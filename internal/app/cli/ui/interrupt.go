@@ -14,7 +14,7 @@ import (
 //
 // The signals are caught from the moment at which the context is first waited for. Until then they end the program, as
 // if it had not begun: to catch them takes a tenth of the time of a report of claude's, such as a hook, which never waits.
-// Every other verb asks for Done before it begins.
+// Every other verb begins with [Factory.CatchSignals].
 func (f *Factory) UntilInterrupted(parent context.Context) (ctx context.Context, stop func()) {
 	parent, cancel := context.WithCancel(parent)
 	c := &interruptible{Context: parent}
@@ -34,6 +34,10 @@ func (f *Factory) UntilInterrupted(parent context.Context) (ctx context.Context,
 		}
 	}
 }
+
+// CatchSignals catches the signals of a context of UntilInterrupted from now on: a verb completes what it has begun, even if
+// it waits for nothing.
+func (f *Factory) CatchSignals(ctx context.Context) { f.interrupted = ctx.Done() }
 
 // interruptible is a context that catches signals from the moment at which it is waited for.
 type interruptible struct {

@@ -3,8 +3,10 @@ package ui
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 )
 
@@ -49,4 +51,33 @@ func TestSignalEndsWhatIsBelow(t *testing.T) {
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		t.Error(ctx.Err())
 	}
+}
+
+// Who interrupts a verb that waits for its input does not wait for the end of the input.
+func TestSignalEndsTheReadingOfAText(t *testing.T) {
+	in, typing := io.Pipe()
+	defer typing.Close()
+	begun := begin{in, make(chan struct{})}
+	f := &Factory{Streams: Streams{In: begun}}
+	ctx, stop := f.UntilInterrupted(t.Context())
+	defer stop()
+	f.CatchSignals(ctx)
+	go func() {
+		<-begun.read
+		rig.Terminate(t)
+	}()
+	_, err := ReadText("the text from", "-", f.Input())
+	rig.Equal(t, fail.KindOf(err), fail.Interrupted, "the kind of %v", err)
+}
+
+// begin is an input that tells when it is first read.
+type begin struct {
+	io.Reader
+
+	read chan struct{}
+}
+
+func (b begin) Read(into []byte) (int, error) {
+	close(b.read)
+	return b.Reader.Read(into)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -20,7 +21,33 @@ func (f *Factory) ReadFile(s *supervisor.Supervisor, what, flag, path string) (s
 			return "", err
 		}
 	}
-	return ReadText(what, path, f.Streams.In)
+	return ReadText(what, path, f.Input())
+}
+
+// Input is stdin, for one text. A read of it ends with the first SIGINT or SIGTERM. Errors: also [context.Canceled].
+func (f *Factory) Input() io.Reader { return input{f.Streams.In, f.interrupted} }
+
+type input struct {
+	in          io.Reader
+	interrupted <-chan struct{}
+}
+
+func (i input) Read(into []byte) (int, error) {
+	type answer struct {
+		n   int
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		n, err := i.in.Read(into)
+		answers <- answer{n, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.n, a.err
+	case <-i.interrupted:
+		return 0, context.Canceled
+	}
 }
 
 const textLimit = 1 << 20 // bytes; claude's own limit is checked later
@@ -41,6 +68,8 @@ func ReadText(what, path string, in io.Reader) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(in, textLimit))
 	switch {
+	case errors.Is(err, context.Canceled):
+		return "", fail.Errorf(fail.Interrupted, "interrupted before the end of the input")
 	case err != nil:
 		return "", fail.Errorf(fail.BadInput, "%s: %w", what, err)
 	case len(text) == 0:
