@@ -78,9 +78,7 @@ starts.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			f.Verb = verbOf(cmd)
 			f.MendTerminal()
-			if f.Verb != "hook" && f.Verb != "statusline" {
-				f.CatchSignals(cmd.Context())
-			}
+			f.CatchSignals(cmd.Context())
 			return ui.CheckTexts(f.Args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -36,8 +36,12 @@ func (f *Factory) UntilInterrupted(parent context.Context) (ctx context.Context,
 }
 
 // CatchSignals catches the signals of a context of UntilInterrupted from now on: a verb completes what it has begun, even if
-// it waits for nothing.
-func (f *Factory) CatchSignals(ctx context.Context) { f.interrupted = ctx.Done() }
+// it waits for nothing. The reports of claude do not.
+func (f *Factory) CatchSignals(ctx context.Context) {
+	if f.Verb != "hook" && f.Verb != "statusline" {
+		f.interrupted = ctx.Done()
+	}
+}
 
 // interruptible is a context that catches signals from the moment at which it is waited for.
 type interruptible struct {
