@@ -298,6 +298,7 @@ uninstall() {
 	printf '%s\n' "$installed" | grep '[^/]$' | grep -vxF "$list" | while IFS= read -r file; do
 		rm -f "${prefix:?}/$file" 2>/dev/null || say "$prefix/$file stays: it is no file"
 	done
+	made=$installed # a signal leaves no folder that nothing names
 	rm -f "${prefix:?}/$list"
 	remove_folders "$installed"
 	say "nbs-worker is removed from $prefix."

@@ -349,6 +349,19 @@ func TestInstallIsKilledBeforeItsList(t *testing.T) {
 	}
 }
 
+// An uninstall that a signal ends after the list is gone leaves no folder: nothing would name it.
+func TestUninstallIsInterrupted(t *testing.T) {
+	u := newUser(t)
+	real, err := exec.LookPath("rm")
+	rig.Must(t, err)
+	bin := t.TempDir()
+	body := "#!/bin/sh\n" + real + " \"$@\"\ncase $* in */share/nbs-worker/installed) kill -TERM $PPID ;; esac\n"
+	rig.Must(t, os.WriteFile(filepath.Join(bin, "rm"), []byte(body), 0o755))
+	u.installs("is installed")
+	s := u.script("--uninstall", "PATH="+bin+":"+os.Getenv("PATH"))
+	rig.Check(t, s.code == 130 && !e2e.Exists(u.prefix), "%s\n%q is left", s, u.files())
+}
+
 // What install.sh makes above the prefix goes too, unless something of others is in it now.
 func TestUninstallRemovesWhatIsAboveThePrefix(t *testing.T) {
 	u := newUser(t)
