@@ -15,7 +15,7 @@ import (
 // compareSend compares how long it takes until Claude has passed a text to the API: by send, and by the three tmux calls
 // with which a script types it. What Claude itself needs is the same on both sides.
 func (w *world) compareSend(ctx context.Context, effort Effort, _ Options) (pair Pair, err error) {
-	pair = Pair{Name: "`send` until the API has the text", Beside: "three tmux calls", Agents: 1, Budget: Budget{Plus: 15}}
+	pair = Pair{Name: "`send` until the API has the text", Beside: "three tmux calls", Agents: 1}
 	if _, err := w.run(ctx, w.nbs("spawn", probe, "--model", "opus")...); err != nil {
 		return pair, err
 	}
