@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -54,4 +55,8 @@ func TestAnOlderProgramThatKeepsNoLimits(t *testing.T) {
 	code, err := f.Run(t.Context(), begun, Streams{Out: &said{at: "first\n", then: func() { f.become("old"); f.cut() }}, Err: io.Discard})
 	rig.Check(t, err == nil && code == int(fail.BadInput), "what the older program says of it: %d, %v", code, err)
 	f.open()
+	rig.Eventually(t, "the command has ended", func() bool {
+		ends, _ := filepath.Glob(filepath.Join(f.state, "nbs-worker", "jobs", "*", "end.json"))
+		return len(ends) == 1
+	})
 }
