@@ -85,9 +85,9 @@ and so on: whether serve runs, claude, its account, the disk.
 
 5. The service. In a terminal, nbs-worker serve runs the bot until you press C-c. Its first lines
 say what it serves. As a service it runs by itself: the setup has written a unit (on a Mac a
-LaunchAgent), with --systemd (--launchd) or if you said yes. Run the commands that it printed, and look again with nbs-worker serve check. If
-claude has an API key instead of an account, put ANTHROPIC_API_KEY=... into
-~/.config/nbs-worker/environment.
+LaunchAgent), with --systemd (--launchd) or if you said yes. Run the commands that it printed, and
+look again with nbs-worker serve check. If claude has an API key instead of an account, put
+ANTHROPIC_API_KEY=... into ~/.config/nbs-worker/environment.
 
 6. In the chat. Claude gets what is written, with pictures and files, and in a group what names the
 bot or answers it. Its answer grows while it is written. The menu beside the text field has the
