@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,8 +106,9 @@ func (d *Drawer) load(id string) (r Request, err error) {
 	return r, err
 }
 
-// isHeld reports whether a hook waits. What a hook that has ended has left is removed. For a request that is gone it
-// makes no file: those who watch the folder would look again and again.
+// isHeld reports whether a hook waits. What a hook that has ended has left is removed, but for its answer: that refuses
+// a second answerer who has found the request open a moment ago. For a request that is gone it makes no file: those who
+// watch the folder would look again and again.
 func (d *Drawer) isHeld(id string) bool {
 	if _, err := d.tree.Stat(id + lockEnd); err == nil {
 		lock, err := d.tree.TryLock(id + lockEnd)
@@ -115,7 +117,7 @@ func (d *Drawer) isHeld(id string) bool {
 		}
 		defer lock.Close()
 	}
-	_ = d.tree.Remove(id+requestEnd, id+answerEnd, id+overEnd, id+lockEnd)
+	_ = d.tree.Remove(id+requestEnd, id+overEnd, id+lockEnd)
 	return false
 }
 
@@ -165,6 +167,11 @@ func (d *Drawer) Give(id string, a Answer) error {
 		return answered(id, earlier)
 	case Open:
 	}
+	return d.put(id, a)
+}
+
+// put is a Give to a request that was open a moment ago.
+func (d *Drawer) put(id string, a Answer) error {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -192,6 +199,6 @@ func answered(id string, a Answer) error {
 func (d *Drawer) Sweep(now time.Time) {
 	const kept = 24 * time.Hour
 	d.tree.Sweep(now, func(name string, age time.Duration) bool {
-		return age > kept && (strings.HasSuffix(name, takenEnd) || strings.HasSuffix(name, ".draft"))
+		return age > kept && slices.Contains([]string{takenEnd, answerEnd, ".draft"}, filepath.Ext(name))
 	})
 }

@@ -3,6 +3,7 @@ package requests
 import (
 	"os"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/fswatch"
@@ -45,6 +46,23 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	w.Close()
 	fate, a = d.FateOf(w.ID)
 	rig.Check(t, fate == Taken && a.By == "ann", "fate %d, %+v", fate, a)
+}
+
+// The first answer may have reached claude, although its hook was killed before it could note that.
+func TestASecondAnswerToAKilledHookIsRefused(t *testing.T) {
+	t.Parallel()
+	d := drawer(t)
+	w, err := d.Open(Request{Handle: "alpha", Tool: "Bash"})
+	rig.Must(t, err)
+	rig.Must(t, d.Give(w.ID, Answer{Allow: true, By: "ann"}))
+	_ = w.lock.Close() // as if the hook was killed
+	fate, _ := d.FateOf(w.ID)
+	rig.Equal(t, fate, Gone, "fate")
+	err = d.put(w.ID, Answer{By: "bob"}) // who has seen it open before
+	rig.Check(t, fail.KindOf(err) == fail.Conflict, "%v", err)
+	d.Sweep(time.Now().Add(25 * time.Hour))
+	names, err := d.tree.Names()
+	rig.Check(t, err == nil && len(names) == 0, "left: %q, %v", names, err)
 }
 
 // To ask for what is gone changes nothing in the folder: who watches it would ask for ever.
