@@ -31,6 +31,7 @@ type Started struct {
 	TmuxSession    string               `json:"tmux_session"`
 	Previous       agent.SessionID      `json:"previous_session_id,omitempty"` // replaced by --fresh
 	WorksIn        string               `json:"works_in,omitempty"`            // the folder of its session, if not cwd: it has entered that folder before
+	OutOf          string               `json:"out_of_worktree,omitempty"`     // the git worktree that Claude did not go back to: it works in cwd
 	Unsaved        string               `json:"unsaved,omitempty"`             // why its turns are being lost
 	MovedFrom      string               `json:"moved_from,omitempty"`          // the folder that was recorded before
 	Restored       *Restored            `json:"restored,omitempty"`            // its transcript, if it was gone or shortened and was put back
@@ -58,7 +59,7 @@ func NewStarted(s supervisor.Started) Started {
 	r, planned := &s.Record, NewPlan(s.Plan)
 	out := Started{
 		Handle: r.Handle, SessionID: r.SessionID, Opened: planned.Opened, Model: r.Model, PermissionMode: r.LaunchPermissionMode(),
-		PID: pid(r.PID), Cwd: r.LaunchCwd(), WorksIn: s.WorksIn, Unsaved: s.Unsaved, TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
+		PID: pid(r.PID), Cwd: r.LaunchCwd(), WorksIn: s.WorksIn, OutOf: s.OutOf, Unsaved: s.Unsaved, TmuxSession: r.TmuxSession, MovedFrom: planned.MovedFrom, Lost: planned.Lost, Unsaid: s.Unsaid,
 	}
 	out.Briefed = sources(s.Briefed)
 	out.State, out.Cause = s.Status.Words()

@@ -73,7 +73,7 @@ func TestAdoptedAgentIsStoppedAndResumed(t *testing.T) {
 	m.Check(e2e.Dead(pid), "it was not ended")
 	m.MustBe("alpha", "stopped")
 	m.MustRemember("alpha", s)
-	m.worksIn("alpha", folder)
+	m.backIn("alpha", folder)
 	s = m.Session("alpha")
 	m.Check(s.TmuxSession == "nbs-alpha-live" && s.TmuxAlive && !e2e.Dead(m.Launcher("alpha")), "%+v", s)
 }

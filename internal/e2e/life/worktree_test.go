@@ -56,7 +56,9 @@ func TestAgentInAWorktreeIsBroughtBack(t *testing.T) {
 	m.MustSay(m.OK("list", "--json"), `"works_in":"`+folder+`"`)
 	m.MustSay(m.OK("triage"), "alpha\tidle\t0\t")
 	m.Doctor(0)
-	m.backInWorktree(folder)
+	m.killed("alpha")
+	m.OK("recover", "alpha")
+	m.backIn("alpha", folder)
 	m.MustSay(m.OK("events", "alpha"), ", in the folder that its session has entered: "+folder)
 
 	// What a conversation that a person begins there does not say of it, the one before does.
@@ -91,19 +93,40 @@ func TestAgentInAWorktreeIsBroughtBack(t *testing.T) {
 	m.MustSay(m.Reply("alpha", "What number?"), "43")
 }
 
-// backInWorktree brings alpha back into its worktree. On a busy machine claude stays in the recorded folder now and then, which
-// is no wrong one.
-func (m *team) backInWorktree(folder string) {
+// backIn waits until the agent works in its worktree again. Claude stays in the recorded folder if git takes two seconds on a
+// busy machine; then it is started again, as resume advises.
+func (m *team) backIn(handle, folder string) {
 	m.Helper()
-	for _, back := range [][]string{{"recover", "alpha"}, {"resume", "--down"}, {"resume", "alpha"}} {
-		m.killed("alpha")
-		m.OK(back...)
-		s := m.WaitSession("alpha", "is idle, and no wrong process", func(s e2e.Session) bool {
+	for range 3 {
+		s := m.WaitSession(handle, "is idle, and no wrong process", func(s e2e.Session) bool {
 			return s.State == "idle" && len(s.Drift) == 0 && (s.WorksIn == folder || s.WorksIn == "")
 		})
 		if s.WorksIn == folder {
 			return
 		}
+		m.MustSay(m.OK("events", handle), ", not in its worktree: "+folder)
+		m.OK("resume", handle, "--force")
 	}
 	m.Fatal("claude never went back to its worktree")
+}
+
+// An agent that edits the wrong checkout does harm: it is said at once, and how to mend it.
+func TestAgentThatStaysOutOfItsWorktree(t *testing.T) {
+	m := real(t)
+	m.inRepository()
+	m.Remembers("alpha")
+	folder := m.enters("alpha", "side")
+	git, err := exec.LookPath("git")
+	m.Must(err)
+	slow := m.Program("git", `[ -e `+m.World.Home+`/quick ] || sleep 3; exec `+git+` "$@"`)
+	m.Env = append(m.Env, "PATH="+filepath.Dir(slow)+":"+m.Variable("PATH"))
+	m.killed("alpha")
+	warning := `warning: alpha: Claude did not go back to its worktree "` + folder + `": it works in "` + m.World.Project + `"`
+	resumed := m.NBS("resume", "alpha")
+	m.MustSay(resumed.String(), "exit code 0", warning, "hint: to try again: nbs-worker resume alpha --force\n")
+	m.MustSay(m.OK("events", "alpha"), ", not in its worktree: "+folder)
+	m.MustSay(m.OK("resume", "alpha", "--force", "--json"), `"out_of_worktree":"`+folder+`"`)
+	m.Must(os.WriteFile(m.World.Home+"/quick", nil, 0o600))
+	m.OK("resume", "alpha", "--force")
+	m.backIn("alpha", folder)
 }

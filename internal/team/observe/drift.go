@@ -6,6 +6,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/live"
+	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/team/lineage"
 )
@@ -30,7 +31,7 @@ func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 	entry, err := o.Registered(r)
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(entry.SessionID))
-		if in := worksIn(r, &entry); in != "" && !o.hasEntered(r, in) {
+		if in := worksIn(r, &entry); in != "" && !o.entered(r).Includes(in) {
 			compare("cwd", folder.Real(r.LaunchCwd()), in)
 		}
 	}
@@ -64,13 +65,26 @@ func worksIn(r *agent.Record, entry *live.Entry) string {
 	return entry.Cwd
 }
 
-// hasEntered reports whether the session has moved to a folder by itself, according to the transcript of its
+// OutOfWorktree returns the git worktree that claude was to go back to at a resume, if it has not; "" otherwise. Claude
+// works in the recorded folder instead if git does not confirm the worktree within about two seconds.
+func (o *Project) OutOfWorktree(s *Sight) string {
+	if s.Status.Source != agent.FromRegistry || s.WorksIn != "" {
+		return ""
+	}
+	worktree := o.entered(&s.Record).Worktree
+	if worktree == folder.Real(s.Record.LaunchCwd()) || !folder.Exists(worktree) {
+		return ""
+	}
+	return worktree
+}
+
+// entered returns the folders to which the session has moved by itself, according to the transcript of its
 // conversation. If the session has switched to a new conversation in this start, its transcript may not show the
 // move; then the transcript before it counts.
-func (o *Project) hasEntered(r *agent.Record, folder string) bool {
+func (o *Project) entered(r *agent.Record) transcript.Entered {
 	config, err := o.ConfigOf(r)
 	if err != nil {
-		return false
+		return transcript.Entered{}
 	}
 	of := []agent.SessionID{r.SessionID}
 	for _, previous := range slices.Backward(r.PreviousSessions) {
@@ -84,8 +98,8 @@ func (o *Project) hasEntered(r *agent.Record, folder string) bool {
 			continue
 		}
 		if entered, err := file.Entered(); err == nil && entered.Known {
-			return entered.Includes(folder)
+			return entered
 		}
 	}
-	return false
+	return transcript.Entered{}
 }

@@ -135,6 +135,9 @@ func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Re
 	if started.WorksIn != "" {
 		detail += ", in the folder that its session has entered: " + started.WorksIn
 	}
+	if started.OutOf != "" {
+		detail += ", not in its worktree: " + started.OutOf
+	}
 	if err != nil {
 		detail += "; " + err.Error()
 	}

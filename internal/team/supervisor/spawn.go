@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	brief "nbs-worker/internal/team/briefing"
@@ -31,6 +32,7 @@ type Started struct {
 	Record  agent.Record
 	Status  agent.Status
 	WorksIn string // the folder that its session has entered, and in which it goes on; "": the recorded one
+	OutOf   string // the git worktree that claude was to go back to and did not; "": it did, or was in none
 	Unsaved string // why its conversation is not saved; "": it is
 	Fresh   bool   // a new conversation replaced another one
 	Old     bool   // claude is older than the versions that nbs-worker is tested with
@@ -152,10 +154,14 @@ func (s *Supervisor) launch(ctx, interrupt context.Context, p launch.Plan) (agen
 
 func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record) Started {
 	sight := s.Project.LookClosely(ctx, []agent.Record{r})[0]
-	return Started{
+	started := Started{
 		Plan: p, Record: r, Status: sight.Status, WorksIn: sight.WorksIn, Unsaved: sight.Unsaved, Old: claude.OlderThanTested(r.ClaudeVersion),
 		Unkept: s.Keeper.Keep(ctx, &r), Mute: s.Project.HooksOff(&r),
 	}
+	if p.Opening == cmdline.OpenResume {
+		started.OutOf = s.Project.OutOfWorktree(&sight)
+	}
+	return started
 }
 
 // newRecord returns the record of a new agent, with a complete [agent.Spec] within the caller's limits.

@@ -31,6 +31,10 @@ func (f *Factory) SayStarted(handle agent.Handle, started supervisor.Started) {
 	if started.WorksIn != "" {
 		f.Say("%s: its session works in %s, which it entered earlier", handle, human.Quote(started.WorksIn))
 	}
+	if started.OutOf != "" {
+		f.Say("warning: %s: Claude did not go back to its worktree %s: it works in %s", handle, human.Quote(started.OutOf), human.Quote(started.Record.LaunchCwd()))
+		f.Hint("to try again: nbs-worker resume %s --force", handle)
+	}
 	if others := started.SharesTree; len(others) > 0 {
 		f.Say("%s: it shares a git worktree with %s; each is told of the other", handle, Joined(others))
 	}
