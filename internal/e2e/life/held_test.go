@@ -47,6 +47,8 @@ func TestMissingLoginIsHeld(t *testing.T) {
 	m := standIn(t)
 	rig.Config(t, m.World.ConfigDir, rig.ConfigOptions{Trusted: []string{m.World.Project}, KeyRejected: true})
 	m.Refused(8, "not logged in", "spawn", "alpha")
+	m.Env = append(m.Env, "NBS_SIM_CLAUDE=draw-delay=500ms") // a busy machine's terminal lags behind the registry
+	m.Refused(8, "not logged in", "spawn", "beta")
 }
 
 func TestOnboardingIsHeld(t *testing.T) {

@@ -11,6 +11,7 @@
 // NBS_SIM_CLAUDE makes it misbehave; a comma separated list of:
 //
 //	start-delay=4s     do nothing at all for that long first
+//	draw-delay=500ms   draw the prompt that long after the registry says idle, as in a terminal that lags
 //	resize-delay=1s    draw for a new size of the terminal that late
 //	die-after=4s       end like a crash (registry left behind) that long after the start
 //	die-code=3         with this exit code instead of 1

@@ -103,9 +103,14 @@ func (u *tui) live(ctx context.Context) (int, error) {
 	u.term.title("✳ " + cmp.Or(u.s.opts.name, "Claude Code"))
 	u.s.told = u.s.hook(ctx, startHook, map[string]any{"source": u.s.source(), "model": u.s.model})
 	u.recall()
-	u.redraw() // before it says so, as Claude does
+	if u.s.whims.drawDelay == 0 {
+		u.redraw() // before it says so, as Claude does
+	}
 	if err := u.s.reg.setStatus("idle", ""); err != nil {
 		return 1, err
+	}
+	if pause(ctx, u.s.whims.drawDelay) {
+		u.redraw()
 	}
 	end, err := u.start(ctx)
 	if err == nil && end == nil {

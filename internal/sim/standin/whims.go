@@ -15,7 +15,7 @@ const DefaultVersion = "2.1.332"
 // whims are the misbehaviours asked for. See the package comment.
 type whims struct {
 	startDelay, dieAfter, stopDelay time.Duration
-	resizeDelay                     time.Duration
+	drawDelay, resizeDelay          time.Duration
 	lateTranscript, leaderDies      time.Duration
 	stopGate                        string
 	dieCode                         int
@@ -49,6 +49,8 @@ func (w *whims) set(name, value string) (err error) {
 	switch name {
 	case "start-delay":
 		w.startDelay, err = time.ParseDuration(value)
+	case "draw-delay":
+		w.drawDelay, err = time.ParseDuration(value)
 	case "resize-delay":
 		w.resizeDelay, err = time.ParseDuration(value)
 	case "die-after":

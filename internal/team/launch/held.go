@@ -33,10 +33,10 @@ func (w *starting) checkDialog(ctx context.Context) error {
 	return w.heldAt(reading.Dialog, reading.Asked)
 }
 
-// drawingTime is how long claude may take to draw a dialog completely.
+// drawingTime is how long claude may take to draw its prompt or a dialog completely.
 const drawingTime = 2 * time.Second
 
-// stays reports whether a dialog with unrecognised choices has been shown for longer than claude needs to draw it.
+// stays reports whether what cannot be read has been shown for longer than claude needs to draw.
 func (w *starting) stays() bool {
 	if w.unclear.IsZero() {
 		w.unclear = time.Now()
@@ -81,18 +81,22 @@ func (w *starting) heldAt(dialog screen.Dialog, asked *agent.Asked) error {
 var ErrNotLoggedIn = errors.New("claude is not logged in")
 
 // checkLogin returns an error if claude looks idle but is not logged in, and otherwise records when claude was ready.
-// Without a pane it does neither.
-func (w *starting) checkLogin(ctx context.Context) error {
+// Without a pane it does neither. On a busy machine the terminal may lag behind the registry: it is given time to draw.
+func (w *starting) checkLogin(ctx context.Context) (done bool, err error) {
 	shown, err := w.Project.Screen(ctx, &w.record)
 	if err != nil {
-		return nil //nolint:nilerr // it is ready nevertheless
+		return true, nil //nolint:nilerr // it is ready nevertheless
 	}
-	if screen.NotLoggedIn(shown.Text) {
-		return fail.Errorf(fail.Held, "%w: it cannot answer a prompt", ErrNotLoggedIn).
+	reading := screen.Read(shown.Text)
+	if reading.State == agent.Unknown && !w.stays() {
+		return false, nil
+	}
+	if reading.Trouble == screen.TroubleNotLoggedIn {
+		return false, fail.Errorf(fail.Held, "%w: it cannot answer a prompt", ErrNotLoggedIn).
 			Hint("log in with /login in its terminal: nbs-worker attach %s", w.record.Handle)
 	}
 	w.record.Process.Ready = w.Project.Seconds()
-	return nil
+	return true, nil
 }
 
 // checkRoom returns an error if claude cannot write its prompt to disk, and so nothing that follows.
