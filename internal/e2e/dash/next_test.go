@@ -153,11 +153,12 @@ func TestADayOfNext(t *testing.T) {
 	m.Refused(2, "nobody needs you", "next", "--all-projects", "--print")
 }
 
-// An agent is not led to a terminal. One that may manage sees who is next.
+// An agent is not led to a terminal, also while no agent needs a person. One that may manage sees who is next.
 func TestNextOfAnAgent(t *testing.T) {
 	m := standIn(t)
-	m.spawnDone("alice")
+	m.OK("spawn", "alice")
 	m.OK("spawn", "boss", "--may-manage")
+	m.WaitState("alice", "idle")
 	m.WaitState("boss", "idle")
 	m.MustDenyIn(m.Session("alice"), "agent alice", map[string]string{"nbs-worker next --print": "see which agent has needed a person longest"})
 	m.MustDenyIn(m.Session("boss"), "agent boss", map[string]string{

@@ -66,6 +66,11 @@ func runNext(ctx context.Context, f *ui.Factory, o *nextOptions) error {
 	if err != nil {
 		return ui.Failed(err, "next")
 	}
+	if !o.print && !f.JSON && !o.allProjects { // only a person sees all projects
+		if err := all[0].Caller.CheckPerson("go to the terminal of an agent"); err != nil {
+			return ui.Failed(err, "next")
+		}
+	}
 	ui.LookAtEvery(ctx, all)
 	if ctx.Err() != nil {
 		return ui.Looked(ctx.Err(), "next")
@@ -126,9 +131,6 @@ func printNext(f *ui.Factory, o *nextOptions, next ui.NeedyAgent, bands agent.Ba
 // goTo goes to the terminal of an agent, and returns only if it fails. What it says then is a look too: the next call
 // goes to the next agent.
 func goTo(ctx context.Context, f *ui.Factory, next ui.NeedyAgent) error {
-	if err := next.Project.Caller.CheckPerson("go to the terminal of an agent"); err != nil {
-		return err
-	}
 	if tmux.Inside() == "" {
 		if err := checkTerminal(f, "next --print"); err != nil {
 			return err
