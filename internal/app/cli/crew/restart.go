@@ -2,6 +2,7 @@ package crew
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -89,6 +90,9 @@ func planRestart(ctx context.Context, f *ui.Factory, o *restartOptions) (*compos
 		return nil, nil, err
 	}
 	team, source, now, err := o.look(ctx, s)
+	if fail.KindOf(err) == fail.NotFound && len(o.Names) > 0 {
+		err = fail.Errorf(fail.NotFound, "%w", err).Hint("to start them again as their records have them: nbs-worker resume %s --force", strings.Join(o.Names, " "))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
