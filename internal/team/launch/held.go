@@ -36,7 +36,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 // drawingTime is how long claude may take to draw its prompt or a dialog completely.
 const drawingTime = 2 * time.Second
 
-// stays reports whether what cannot be read has been shown for longer than claude needs to draw.
+// stays reports whether the screen has been unclear for longer than claude needs to draw.
 func (w *starting) stays() bool {
 	if w.unclear.IsZero() {
 		w.unclear = time.Now()
@@ -81,17 +81,16 @@ func (w *starting) heldAt(dialog screen.Dialog, asked *agent.Asked) error {
 var ErrNotLoggedIn = errors.New("claude is not logged in")
 
 // checkLogin returns an error if claude looks idle but is not logged in, and otherwise records when claude was ready.
-// Without a pane it does neither. On a busy machine the terminal may lag behind the registry: it is given time to draw.
+// Without a pane it does neither. On a busy machine an empty terminal may lag behind the registry: it gets time.
 func (w *starting) checkLogin(ctx context.Context) (done bool, err error) {
 	shown, err := w.Project.Screen(ctx, &w.record)
 	if err != nil {
 		return true, nil //nolint:nilerr // it is ready nevertheless
 	}
-	reading := screen.Read(shown.Text)
-	if reading.State == agent.Unknown && !w.stays() {
+	if strings.TrimSpace(shown.Text) == "" && !w.stays() {
 		return false, nil
 	}
-	if reading.Trouble == screen.TroubleNotLoggedIn {
+	if screen.NotLoggedIn(shown.Text) {
 		return false, fail.Errorf(fail.Held, "%w: it cannot answer a prompt", ErrNotLoggedIn).
 			Hint("log in with /login in its terminal: nbs-worker attach %s", w.record.Handle)
 	}

@@ -46,7 +46,7 @@ type starting struct {
 	waiting    time.Time // when it was first seen to wait for a person without its prompt on disk; zero: it does not
 	full       time.Time // when the disk of its transcript was first seen full without its prompt; zero: it is not
 	refused    time.Time // when its screen first showed that a hook has refused the prompt; zero: it does not
-	unclear    time.Time // when a screen that cannot be read was first seen; zero: never
+	unclear    time.Time // when an empty screen, or a dialog with unrecognised choices, was first seen; zero: never
 	unread     error     // why its transcript could not be read the last time; nil: it could
 	unanswered error     // why tmux did not show its pane the last time; nil: it did
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
