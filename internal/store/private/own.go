@@ -34,7 +34,7 @@ func OpenOwn(dir *os.File, name string) (*OwnFile, error) {
 
 func openOwn(in int, name, path string) (fd int, seen unix.Stat_t, err error) {
 	fd, err = unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link; a socket
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.EOPNOTSUPP) { // a link; a socket; on macOS
 		err = smallfile.ErrIrregular
 	}
 	if err != nil {

@@ -58,7 +58,7 @@ func (k *Keeper) readFile() ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO): // a link; a socket
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EOPNOTSUPP): // a link; a socket; on macOS
 		return nil, k.unfit("it is not a file")
 	case err != nil:
 		return nil, k.unread(err)
