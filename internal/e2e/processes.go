@@ -36,10 +36,11 @@ func StatFields(pid int) []string {
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
-// Where fields stand in statFields: 3, 4 and 22 in proc(5), which counts from 1 and has pid and name before them.
+// Where fields stand in statFields: 3, 4, 20 and 22 in proc(5), which counts from 1 and has pid and name before them.
 const (
 	StatState      = 0
 	StatParent     = 1
+	statThreads    = 17
 	StatStartTicks = 19
 )
 
@@ -50,10 +51,13 @@ func Ended(stat []string) bool {
 	return len(stat) <= StatStartTicks || stat[StatState] == "Z" || stat[StatState] == "X"
 }
 
-// WaitDead waits until a process has ended.
+// WaitDead waits until a process has ended with all of its threads: until then it holds its locks.
 func (m *Team) WaitDead(pid int) {
 	m.Helper()
-	m.WaitFor(fmt.Sprintf("process %d is gone", pid), func() (bool, string) { return Dead(pid), "" })
+	m.WaitFor(fmt.Sprintf("process %d is gone", pid), func() (bool, string) {
+		stat := StatFields(pid)
+		return Ended(stat) && (len(stat) <= statThreads || stat[statThreads] == "1"), strings.Join(stat, " ")
+	})
 }
 
 // Parent is the pid of a process's parent; 0 when it is gone.
