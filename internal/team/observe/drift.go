@@ -66,16 +66,18 @@ func worksIn(r *agent.Record, entry *live.Entry) string {
 }
 
 // OutOfWorktree returns the git worktree that claude was to go back to at a resume, if it has not; "" otherwise. Claude
-// works in the recorded folder instead if git does not confirm the worktree within about two seconds.
+// works in the recorded folder instead if git does not confirm the worktree within about two seconds. A person who has left
+// the worktree with /cd is where they want to be.
 func (o *Project) OutOfWorktree(s *Sight) string {
 	if s.Status.Source != agent.FromRegistry || s.WorksIn != "" {
 		return ""
 	}
-	worktree := o.entered(&s.Record).Worktree
-	if worktree == folder.Real(s.Record.LaunchCwd()) || !folder.Exists(worktree) {
+	entered := o.entered(&s.Record)
+	hasLeft := entered.Relocated != "" && entered.Relocated != entered.Worktree
+	if hasLeft || entered.Worktree == folder.Real(s.Record.LaunchCwd()) || !folder.Exists(entered.Worktree) {
 		return ""
 	}
-	return worktree
+	return entered.Worktree
 }
 
 // entered returns the folders to which the session has moved by itself, according to the transcript of its
