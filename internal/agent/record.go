@@ -66,6 +66,9 @@ type Process struct {
 	// Ready is when claude was seen to be ready and logged in; zero: not seen.
 	Ready time.Time `json:"ready,omitzero"`
 
+	// OutOfWorktree is true if claude did not go back to the session's git worktree at this start.
+	OutOfWorktree bool `json:"out_of_worktree,omitempty"`
+
 	// Transcripts is the folder of Claude's transcripts at the start: device and inode.
 	Transcripts string `json:"transcripts,omitempty"`
 }

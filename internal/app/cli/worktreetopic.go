@@ -44,4 +44,8 @@ list shows the branch of each worktree, and how many files differ from its last 
 doctor finds a worktree that was moved, deleted or unlocked, and says how to mend that; --fix
 locks it. If one was deleted by hand, worktree restore <handle> brings back what git has of it.
 dismiss without --remove-worktree leaves a worktree where it is, and unlocks it. A later agent
-of that handle and branch works in it: spawn <handle> --worktree. So it does after a restore.`
+of that handle and branch works in it: spawn <handle> --worktree. So it does after a restore.
+
+Claude has worktrees of its own: an agent enters one by a tool, and a resume goes back to it. If
+git takes two seconds to confirm it, as on a busy machine, Claude works in the recorded folder
+instead. resume warns of that, session and triage show it, and resume <handle> --force tries again.`

@@ -99,7 +99,7 @@ func (m *team) backIn(handle, folder string) {
 	m.Helper()
 	for range 3 {
 		s := m.WaitSession(handle, "is idle, and no wrong process", func(s e2e.Session) bool {
-			return s.State == "idle" && len(s.Drift) == 0 && (s.WorksIn == folder || s.WorksIn == "")
+			return s.State == "idle" && (s.WorksIn == folder && len(s.Drift) == 0 || s.WorksIn == "")
 		})
 		if s.WorksIn == folder {
 			return
@@ -125,6 +125,9 @@ func TestAgentThatStaysOutOfItsWorktree(t *testing.T) {
 	resumed := m.NBS("resume", "alpha")
 	m.MustSay(resumed.String(), "exit code 0", warning, "hint: to try again: nbs-worker resume alpha --force\n")
 	m.MustSay(m.OK("events", "alpha"), ", not in its worktree: "+folder)
+	m.MustSay(m.OK("session", "alpha"), `worktree: recorded "`+folder+`", live "`+m.World.Project+`"`,
+		"it works outside of its worktree; end it, and start it again: nbs-worker resume alpha --force")
+	m.MustSay(m.OK("triage"), "worktree is \""+m.World.Project+"\", and the record has \""+folder+"\"")
 	m.MustSay(m.OK("resume", "alpha", "--force", "--json"), `"out_of_worktree":"`+folder+`"`)
 	m.Must(os.WriteFile(m.World.Home+"/quick", nil, 0o600))
 	m.OK("resume", "alpha", "--force")

@@ -79,7 +79,7 @@ func (i *Inspector) Inspect(ctx context.Context, handle agent.Handle) (View, err
 	view.HooksOff = i.Project.HooksOff(r)
 	if view.Status.SamePID {
 		view.Usage = i.usageOf(r.Process)
-		view.Drift, _ = i.Project.DriftOf(r) // a process that ends during the comparison has no drift
+		view.Drift = i.Project.DriftIn(&view.Sight)
 	}
 	transcriptErr := i.AddTranscript(&view)
 	if transcriptErr == nil {

@@ -59,7 +59,7 @@ func (i *Inspector) examine(view *View) {
 		view.Gone, goneErr = i.gone(view)
 	}
 	if view.Status.SamePID {
-		view.Drift, _ = i.Project.DriftOf(&view.Record) // an agent that has just ended has no drift
+		view.Drift = i.Project.DriftIn(&view.Sight)
 		view.Growth = growthOf(view)
 	}
 	for _, err := range []error{strangersErr, transcriptErr, goneErr} {

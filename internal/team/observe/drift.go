@@ -57,6 +57,20 @@ func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 	return found, nil
 }
 
+// DriftIn is DriftOf for an agent that was seen. It also has the worktree that claude did not go back to at its start.
+func (o *Project) DriftIn(s *Sight) []Drift {
+	found, _ := o.DriftOf(&s.Record) // a process that ends during the comparison has no drift
+	if s.Record.Process.OutOfWorktree {
+		if worktree := o.OutOfWorktree(s); worktree != "" {
+			found = append(found, Drift{Field: FieldWorktree, Recorded: worktree, Live: s.Record.LaunchCwd()})
+		}
+	}
+	return found
+}
+
+// FieldWorktree is the field of a drift from the worktree that the transcript names.
+const FieldWorktree = "worktree"
+
 // worksIn returns the folder of a session if it is not the recorded folder, otherwise "".
 func worksIn(r *agent.Record, entry *live.Entry) string {
 	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == folder.Real(r.LaunchCwd()) {

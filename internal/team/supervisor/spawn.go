@@ -13,6 +13,7 @@ import (
 	brief "nbs-worker/internal/team/briefing"
 	"nbs-worker/internal/team/keep"
 	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/teardown"
 )
 
@@ -160,6 +161,15 @@ func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record)
 	}
 	if p.Opening == cmdline.OpenResume {
 		started.OutOf = s.Project.OutOfWorktree(&sight)
+	}
+	if started.OutOf != "" {
+		_, _ = s.Project.Store.Update(ctx, r.Handle, func(now *agent.Record) error { // for those who look later
+			if !observe.SameStart(now.Process, r.Process) {
+				return agent.ErrSuperseded
+			}
+			now.Process.OutOfWorktree = true
+			return nil
+		})
 	}
 	return started
 }

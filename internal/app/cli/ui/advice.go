@@ -41,6 +41,10 @@ func (f *Factory) CommandsFor(steps []Step) []string {
 	return commands
 }
 
+func isOutOfWorktree(drift []observe.Drift) bool {
+	return slices.ContainsFunc(drift, func(d observe.Drift) bool { return d.Field == observe.FieldWorktree })
+}
+
 // isOfNextStart reports whether a record differs from its process only in fields that set changed for the next start.
 func isOfNextStart(drift []observe.Drift) bool {
 	return !slices.ContainsFunc(drift, func(d observe.Drift) bool { return d.Field != "model" && d.Field != "permission_mode" })
@@ -69,6 +73,9 @@ func worded(next triage.Step, handle agent.Handle, v inspect.View) Step {
 	case triage.EndOther:
 		return Step{fmt.Sprintf("two claudes have the conversation open, which forks it; end the other one, pid %d, in its terminal", v.Strangers[0].PID), ""}
 	case triage.LookAtDrift:
+		if isOutOfWorktree(v.Drift) {
+			return Step{"it works outside of its worktree; end it, and start it again", nbs("resume") + " --force"}
+		}
 		if isOfNextStart(v.Drift) {
 			return Step{"its model or permission mode differs from the record; end it, and start it as recorded", nbs("resume") + " --force"}
 		}
