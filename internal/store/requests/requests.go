@@ -126,7 +126,7 @@ type Fate int
 
 // The fates.
 const (
-	Gone     Fate = iota // its hook has ended and has taken no answer
+	Gone     Fate = iota // its hook has ended and has not noted that it took an answer
 	Open                 // it waits for an answer
 	Answered             // an answer is there, and claude does not have it yet
 	Taken                // claude has the answer
@@ -141,13 +141,15 @@ func (d *Drawer) FateOf(id string) (Fate, Answer) {
 	if a, err := d.answer(id + takenEnd); err == nil {
 		return Taken, a
 	}
-	if !isOpen {
-		return Gone, Answer{}
-	}
-	if a, err := d.answer(id + answerEnd); err == nil {
+	a, err := d.answer(id + answerEnd)
+	switch {
+	case !isOpen:
+		return Gone, a
+	case err == nil:
 		return Answered, a
+	default:
+		return Open, a
 	}
-	return Open, Answer{}
 }
 
 func (d *Drawer) answer(name string) (a Answer, err error) {
@@ -170,7 +172,7 @@ func (d *Drawer) Give(id string, a Answer) error {
 	return d.put(id, a)
 }
 
-// put is a Give to a request that was open a moment ago.
+// put writes the answer to a request that was open a moment ago.
 func (d *Drawer) put(id string, a Answer) error {
 	text, err := json.Marshal(a)
 	if err != nil {

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,8 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	w.Close()
 	fate, a = d.FateOf(w.ID)
 	rig.Check(t, fate == Taken && a.By == "ann", "fate %d, %+v", fate, a)
+	err = d.put(w.ID, Answer{By: "bob"}) // who has seen it open before
+	rig.Check(t, fail.KindOf(err) == fail.Conflict && strings.HasSuffix(err.Error(), ", by ann"), "%v", err)
 }
 
 // The first answer may have reached claude, although its hook was killed before it could note that.
@@ -59,7 +62,7 @@ func TestASecondAnswerToAKilledHookIsRefused(t *testing.T) {
 	fate, _ := d.FateOf(w.ID)
 	rig.Equal(t, fate, Gone, "fate")
 	err = d.put(w.ID, Answer{By: "bob"}) // who has seen it open before
-	rig.Check(t, fail.KindOf(err) == fail.Conflict, "%v", err)
+	rig.Check(t, fail.KindOf(err) == fail.Conflict && strings.HasSuffix(err.Error(), ", by ann"), "%v", err)
 	d.Sweep(time.Now().Add(25 * time.Hour))
 	names, err := d.tree.Names()
 	rig.Check(t, err == nil && len(names) == 0, "left: %q, %v", names, err)

@@ -59,9 +59,9 @@ func (w *Waiting) Take(a Answer) error {
 	return w.drawer.tree.HandOverText(w.ID+takenEnd, text)
 }
 
-// Close ends the request: an answer that was not taken counts for nothing.
+// Close ends the request: an answer that was not taken counts for nothing. It stays for a day, as after a kill.
 func (w *Waiting) Close() {
-	_ = w.drawer.tree.Remove(w.ID+requestEnd, w.ID+answerEnd, w.ID+overEnd, w.ID+lockEnd)
+	_ = w.drawer.tree.Remove(w.ID+requestEnd, w.ID+overEnd, w.ID+lockEnd)
 	_ = w.lock.Close()
 }
 
