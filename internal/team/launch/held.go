@@ -36,7 +36,7 @@ func (w *starting) checkDialog(ctx context.Context) error {
 // drawingTime is how long claude may take to draw its prompt or a dialog completely.
 const drawingTime = 2 * time.Second
 
-// stays reports whether the screen has been unclear for longer than claude needs to draw.
+// stays reports whether a dialog with unrecognised choices has been shown for longer than claude needs to draw it.
 func (w *starting) stays() bool {
 	if w.unclear.IsZero() {
 		w.unclear = time.Now()
@@ -81,13 +81,17 @@ func (w *starting) heldAt(dialog screen.Dialog, asked *agent.Asked) error {
 var ErrNotLoggedIn = errors.New("claude is not logged in")
 
 // checkLogin returns an error if claude looks idle but is not logged in, and otherwise records when claude was ready.
-// Without a pane it does neither. On a busy machine an empty terminal may lag behind the registry: it gets time.
+// Without a pane it does neither.
 func (w *starting) checkLogin(ctx context.Context) (done bool, err error) {
+	if !w.blank.IsZero() && time.Since(w.lastScreen) < screenEvery {
+		return false, nil
+	}
+	w.lastScreen = time.Now()
 	shown, err := w.Project.Screen(ctx, &w.record)
 	if err != nil {
 		return true, nil //nolint:nilerr // it is ready nevertheless
 	}
-	if strings.TrimSpace(shown.Text) == "" && !w.stays() {
+	if w.lags(shown.Text) {
 		return false, nil
 	}
 	if screen.NotLoggedIn(shown.Text) {
@@ -96,6 +100,17 @@ func (w *starting) checkLogin(ctx context.Context) (done bool, err error) {
 	}
 	w.record.Process.Ready = w.Project.Seconds()
 	return true, nil
+}
+
+// lags reports whether the terminal of a claude that is ready is still empty, as on a busy machine, and may be waited for.
+func (w *starting) lags(shown string) bool {
+	if strings.TrimSpace(shown) != "" || time.Since(w.begun)+drawingTime > w.limit {
+		return false
+	}
+	if w.blank.IsZero() {
+		w.blank = time.Now()
+	}
+	return time.Since(w.blank) < drawingTime
 }
 
 // checkRoom returns an error if claude cannot write its prompt to disk, and so nothing that follows.

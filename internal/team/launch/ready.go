@@ -46,7 +46,8 @@ type starting struct {
 	waiting    time.Time // when it was first seen to wait for a person without its prompt on disk; zero: it does not
 	full       time.Time // when the disk of its transcript was first seen full without its prompt; zero: it is not
 	refused    time.Time // when its screen first showed that a hook has refused the prompt; zero: it does not
-	unclear    time.Time // when an empty screen, or a dialog with unrecognised choices, was first seen; zero: never
+	unclear    time.Time // when a dialog with unrecognised choices was first seen; zero: never
+	blank      time.Time // when its screen was first seen empty although it is ready; zero: never
 	unread     error     // why its transcript could not be read the last time; nil: it could
 	unanswered error     // why tmux did not show its pane the last time; nil: it did
 	ready      bool      // claude's registry says so; the prompt may not be on disk yet
@@ -103,6 +104,8 @@ func (w *starting) tell() {
 	}
 	what := "claude was started; waiting until it is ready"
 	switch {
+	case !w.blank.IsZero():
+		what = "claude is ready; waiting until its terminal shows that"
 	case w.ready:
 		what = "claude is ready; waiting until the prompt is in its transcript"
 	case w.record.Process.PID == 0:
