@@ -46,10 +46,10 @@ func TestHintsNameThePageThatExplains(t *testing.T) {
 	rig.Check(t, strings.Contains(run("help", "export").out, "\n\n  srun --jobid ID --overlap --pty nbs-worker compact HANDLE\n\n"), "help export does not have the command on a line")
 }
 
-// Who has no team file restarts an agent from its record.
+// Without a team file, an agent is started again from its record.
 func TestRestartWithoutATeamFile(t *testing.T) {
 	t.Parallel()
 	project := newProject(t, uitest.Record("alpha"))
 	run("--root", project, "restart", "alpha").
-		want(t, fail.NotFound, "there is no team file", "hint: to start them again as their records have them: nbs-worker --root "+project+" resume alpha --force")
+		want(t, fail.NotFound, "there is no team file", "hint: to start it again as its record says: nbs-worker --root "+project+" resume alpha --force")
 }

@@ -90,8 +90,8 @@ func planRestart(ctx context.Context, f *ui.Factory, o *restartOptions) (*compos
 		return nil, nil, err
 	}
 	team, source, now, err := o.look(ctx, s)
-	if fail.KindOf(err) == fail.NotFound && len(o.Names) > 0 {
-		err = fail.Errorf(fail.NotFound, "%w", err).Hint("to start them again as their records have them: nbs-worker resume %s --force", strings.Join(o.Names, " "))
+	if fail.KindOf(err) == fail.NotFound && o.file == "" && len(o.Names) == 1 && !strings.HasPrefix(o.Names[0], "@") {
+		err = fail.Errorf(fail.NotFound, "%w", err).Hint("to start it again as its record says: nbs-worker resume %s --force", o.Names[0])
 	}
 	if err != nil {
 		return nil, nil, err
