@@ -31,7 +31,7 @@ func (o *Project) DriftOf(r *agent.Record) ([]Drift, error) {
 	entry, err := o.Registered(r)
 	if err == nil {
 		compare("session_id", string(r.SessionID), string(entry.SessionID))
-		if in := worksIn(r, &entry); in != "" && !o.entered(r).Includes(in) {
+		if in := movedTo(r, entry.Cwd); in != "" && !o.entered(r).Includes(in) {
 			compare("cwd", folder.Real(r.LaunchCwd()), in)
 		}
 	}
@@ -71,24 +71,42 @@ func (o *Project) DriftIn(s *Sight) []Drift {
 // FieldWorktree is the field of a drift from the worktree that the transcript names.
 const FieldWorktree = "worktree"
 
-// worksIn returns the folder of a session if it is not the recorded folder, otherwise "".
-func worksIn(r *agent.Record, entry *live.Entry) string {
-	if entry == nil || entry.Cwd == r.LaunchCwd() || entry.Cwd == folder.Real(r.LaunchCwd()) {
+// movedTo returns the folder in which a session is, if it is not the recorded folder; otherwise "".
+func movedTo(r *agent.Record, in string) string {
+	if in == r.LaunchCwd() || in == folder.Real(r.LaunchCwd()) {
 		return ""
 	}
-	return entry.Cwd
+	return in
+}
+
+// worksIn returns the folder of a running agent's session if it is not the recorded folder, otherwise "". Claude's
+// registry may name the recorded folder for good although claude has gone back to a worktree; its process does not.
+func (o *Project) worksIn(r *agent.Record, entry *live.Entry) string {
+	if entry == nil {
+		return ""
+	}
+	if in := movedTo(r, entry.Cwd); in != "" {
+		return in
+	}
+	if in, err := o.Machine.Cwd(r.Process.Claude().PID); err == nil && movedTo(r, in) != "" && folder.Exists(in) {
+		return in
+	}
+	return ""
 }
 
 // OutOfWorktree returns the git worktree that claude was to go back to at a resume, if it has not; "" otherwise. Claude
 // works in the recorded folder instead if git does not confirm the worktree within about two seconds. A person who has left
 // the worktree with /cd is where they want to be.
 func (o *Project) OutOfWorktree(s *Sight) string {
-	if s.Status.Source != agent.FromRegistry || s.WorksIn != "" {
+	if s.Status.Source != agent.FromRegistry || s.Status.State == agent.Unknown || s.WorksIn != "" {
+		return ""
+	}
+	if in, err := o.Machine.Cwd(s.Record.Process.Claude().PID); err != nil || movedTo(&s.Record, in) != "" {
 		return ""
 	}
 	entered := o.entered(&s.Record)
 	hasLeft := entered.Relocated != "" && entered.Relocated != entered.Worktree
-	if hasLeft || entered.Worktree == folder.Real(s.Record.LaunchCwd()) || !folder.Exists(entered.Worktree) {
+	if hasLeft || movedTo(&s.Record, entered.Worktree) == "" || !folder.Exists(entered.Worktree) {
 		return ""
 	}
 	return entered.Worktree

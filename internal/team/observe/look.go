@@ -107,6 +107,9 @@ func (o *Project) look(ctx context.Context, records []agent.Record, closely bool
 func (l *round) sightOf(a *subject) Sight {
 	s := a.sight()
 	s.Model, s.Spending = l.modelOf(&s), l.spendingOf(&s.Record)
+	if !s.Lost && a.evidence.Claude == machine.Alive {
+		s.WorksIn = l.worksIn(&s.Record, a.evidence.Entry)
+	}
 	if l.Outside {
 		s.Asked, s.private = nil, true
 	}
@@ -174,9 +177,6 @@ func (a *subject) sight() Sight {
 		s.Lost, s.Err = true, a.lost
 		s.Status = agent.Status{State: agent.Unknown, Source: agent.FromRecord, Detail: "the record cannot be read"}
 		return s
-	}
-	if a.evidence.Claude == machine.Alive {
-		s.WorksIn = worksIn(&a.record, a.evidence.Entry)
 	}
 	s.Status, s.Dialog = judge(&a.record, &a.evidence)
 	if reading := a.evidence.Screen; s.Status.State == agent.Waiting && reading.State == agent.Waiting {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
-	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/runs"
 	"nbs-worker/internal/team/launch"
 	"nbs-worker/internal/team/message"
@@ -62,10 +61,7 @@ const goOn = "You are in a new conversation. Read the notes about your earlier o
 func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
 	resume.Wait, resume.Patience = readyTime, true
 	resume.Progress = func(what string) { v.progress(handle, what) }
-	started, err := v.supervisor.Resume(ctx, handle, resume)
-	if started.OutOf != "" {
-		v.progress(handle, "Claude did not go back to its worktree "+human.Quote(started.OutOf))
-	}
+	_, err := v.supervisor.Resume(ctx, handle, resume)
 	return err
 }
 
