@@ -23,7 +23,7 @@ func TestWhoIsOutOfItsWorktree(t *testing.T) {
 	entered := fmt.Sprintf(`{"type":"worktree-state","worktreeSession":{"worktreePath":%q,"originalCwd":%q}}`+"\n", worktree, project)
 	back := fmt.Sprintf(`{"type":"relocated","relocatedCwd":%q}`+"\n", project)
 	for what, c := range map[string]struct{ transcript, registry, process, worksIn, outOf string }{
-		"it went back":                            {entered, worktree, worktree, worktree, ""},
+		"it went back": {entered, worktree, worktree, worktree, ""},
 		"it went back, and the registry is stale": {entered, project, worktree, worktree, ""},
 		"it did not go back":                      {entered, project, project, "", worktree},
 		"a person took it back by /cd":            {entered + back, project, project, "", ""},
