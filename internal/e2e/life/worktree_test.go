@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -127,7 +128,7 @@ func TestAgentThatStaysOutOfItsWorktree(t *testing.T) {
 	m.MustSay(m.OK("events", "alpha"), ", not in its worktree: "+folder)
 	m.MustSay(m.OK("session", "alpha"), `worktree: recorded "`+folder+`", live "`+m.World.Project+`"`,
 		"it works outside of its worktree; end it, and start it again: nbs-worker resume alpha --force")
-	m.MustSay(m.OK("triage"), "worktree is \""+m.World.Project+"\", and the record has \""+folder+"\"")
+	m.MustSay(m.OK("triage"), strings.TrimPrefix(warning, "warning: alpha: "))
 	m.MustSay(m.OK("resume", "alpha", "--force", "--json"), `"out_of_worktree":"`+folder+`"`)
 	m.Must(os.WriteFile(m.World.Home+"/quick", nil, 0o600))
 	m.OK("resume", "alpha", "--force")

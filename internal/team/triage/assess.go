@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/human"
+	"nbs-worker/internal/team/observe"
 	"nbs-worker/internal/team/restart"
 )
 
@@ -210,6 +211,10 @@ func (k *Known) assessWell(a *Assessment) {
 		a.Steps = append(a.Steps, LookAtDrift)
 	}
 	for _, d := range k.Drift {
+		if d.Field == observe.FieldWorktree {
+			a.saw("Claude did not go back to its worktree %s: it works in %s", human.Quote(d.Recorded), human.Quote(d.Live))
+			continue
+		}
 		a.saw("%s is %s, and the record has %s", d.Field, human.Quote(d.Live), human.Quote(d.Recorded))
 	}
 }
