@@ -74,6 +74,7 @@ func TestAgentInAWorktreeIsBroughtBack(t *testing.T) {
 	m.waitLease(branched.SessionID, cleared.SessionID)
 	m.killed("alpha")
 	m.OK("resume", "alpha")
+	m.backIn("alpha", folder)
 	m.MustSay(m.Reply("alpha", "What number?"), "43")
 	s := m.Session("alpha")
 	m.Check(s.SessionID == branched.SessionID && len(s.Drift) == 0, "%+v", s)
