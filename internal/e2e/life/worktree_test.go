@@ -72,6 +72,7 @@ func TestAgentInAWorktreeIsBroughtBack(t *testing.T) {
 	branched := m.WaitMoved(cleared, "branch")
 	m.worksIn("alpha", folder)
 	m.waitLease(branched.SessionID, cleared.SessionID)
+	m.MustBeWritten(branched.SessionID, `"worktree-state"`) // Claude writes it after the messages
 	m.killed("alpha")
 	m.OK("resume", "alpha")
 	m.backIn("alpha", folder)
