@@ -117,13 +117,11 @@ func (m *team) backIn(handle, folder string) {
 func TestAgentThatStaysOutOfItsWorktree(t *testing.T) {
 	m := real(t)
 	m.inRepository()
+	slow := m.gitIsSlowWith()
 	m.Remembers("alpha")
 	folder := m.enters("alpha", "side")
-	git, err := exec.LookPath("git")
-	m.Must(err)
-	slow := m.Program("git", `[ -e `+m.World.Home+`/quick ] || sleep 3; exec `+git+` "$@"`)
-	m.Env = append(m.Env, "PATH="+filepath.Dir(slow)+":"+m.Variable("PATH"))
 	m.killed("alpha")
+	m.Must(os.WriteFile(slow, nil, 0o600))
 	warning := `warning: alpha: Claude did not go back to its worktree "` + folder + `": it works in "` + m.World.Project + `"`
 	resumed := m.NBS("resume", "alpha")
 	m.MustSay(resumed.String(), "exit code 0", warning, "hint: to try again: nbs-worker resume alpha --force\n")
@@ -132,7 +130,37 @@ func TestAgentThatStaysOutOfItsWorktree(t *testing.T) {
 		"it works outside of its worktree; end it, and start it again: nbs-worker resume alpha --force")
 	m.MustSay(m.OK("triage"), strings.TrimPrefix(warning, "warning: alpha: "))
 	m.MustSay(m.OK("resume", "alpha", "--force", "--json"), `"out_of_worktree":"`+folder+`"`)
-	m.Must(os.WriteFile(m.World.Home+"/quick", nil, 0o600))
+	m.Must(os.Remove(slow))
 	m.OK("resume", "alpha", "--force")
 	m.backIn("alpha", folder)
+}
+
+// It is seen in the morning if it happened at a restart by the launcher, at night.
+func TestRestartedAgentThatStaysOutOfItsWorktree(t *testing.T) {
+	m := real(t)
+	m.inRepository()
+	slow := m.gitIsSlowWith()
+	m.Remembers("alpha", "--restart", "on-failure")
+	folder := m.enters("alpha", "side")
+	m.Must(os.WriteFile(slow, nil, 0o600))
+	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
+	m.WaitSession("alpha", "is out of its worktree", func(s e2e.Session) bool {
+		return s.State == "idle" && len(s.Drift) == 1 && s.Drift[0].Field == "worktree"
+	})
+	m.MustSay(m.OK("triage"), `Claude did not go back to its worktree "`+folder+`"`)
+	m.WaitFor("the journal says it", func() (bool, string) {
+		said := m.OK("events", "alpha")
+		return strings.Contains(said, "restart\talpha") && strings.Contains(said, ", not in its worktree: "+folder), said
+	})
+}
+
+// gitIsSlowWith has git take three seconds while a file exists, whose path it returns.
+func (m *team) gitIsSlowWith() (file string) {
+	m.Helper()
+	git, err := exec.LookPath("git")
+	m.Must(err)
+	file = filepath.Join(m.World.Home, "slow-git")
+	program := m.Program("git", `[ ! -e `+file+` ] || sleep 3; exec `+git+` "$@"`)
+	m.Env = append(m.Env, "PATH="+filepath.Dir(program)+":"+m.Variable("PATH"))
+	return file
 }

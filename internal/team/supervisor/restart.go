@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/claude/cmdline"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/store"
 	"nbs-worker/internal/team/launch"
@@ -126,8 +127,12 @@ func (s *Supervisor) proveAgain(interrupt context.Context, p launch.Plan, claime
 		return err
 	}
 	detail := p.Opening.Conversation()
-	if err != nil {
+	switch {
+	case err != nil:
 		detail += "; " + err.Error()
+	case p.Opening == cmdline.OpenResume:
+		sight := s.Project.LookAt(ctx, r)
+		detail += inFolder(sight.WorksIn, s.outOfWorktree(ctx, &sight))
 	}
 	if !s.Project.Machine.IsGone(r.Process.Identity) { // if it is gone, its end is recorded
 		_ = s.Project.Note(ctx, "restart", &r, detail)

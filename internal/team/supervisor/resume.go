@@ -132,12 +132,7 @@ func (s *Supervisor) settle(interrupt context.Context, c *resumption, r agent.Re
 	if c.plan.Brief != "" {
 		detail += ", with a briefing"
 	}
-	if started.WorksIn != "" {
-		detail += ", in the folder that its session has entered: " + started.WorksIn
-	}
-	if started.OutOf != "" {
-		detail += ", not in its worktree: " + started.OutOf
-	}
+	detail += inFolder(started.WorksIn, started.OutOf)
 	if err != nil {
 		detail += "; " + err.Error()
 	}

@@ -160,18 +160,38 @@ func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record)
 		Unkept: s.Keeper.Keep(ctx, &r), Mute: s.Project.HooksOff(&r),
 	}
 	if p.Opening == cmdline.OpenResume {
-		started.OutOf = s.Project.OutOfWorktree(&sight)
-	}
-	if started.OutOf != "" {
-		_, _ = s.Project.Store.Update(ctx, r.Handle, func(now *agent.Record) error { // for those who look later
-			if !observe.SameStart(now.Process, r.Process) {
-				return agent.ErrSuperseded
-			}
-			now.Process.OutOfWorktree = true
-			return nil
-		})
+		started.OutOf = s.outOfWorktree(ctx, &sight)
 	}
 	return started
+}
+
+// outOfWorktree returns the git worktree that a resumed claude did not go back to, and notes it in the record for later
+// looks; "" if there is none.
+func (s *Supervisor) outOfWorktree(ctx context.Context, sight *observe.Sight) string {
+	worktree := s.Project.OutOfWorktree(sight)
+	if worktree == "" {
+		return ""
+	}
+	_, _ = s.Project.Store.Update(ctx, sight.Record.Handle, func(now *agent.Record) error {
+		if !observe.SameStart(now.Process, sight.Record.Process) {
+			return agent.ErrSuperseded
+		}
+		now.Process.OutOfWorktree = true
+		return nil
+	})
+	return worktree
+}
+
+// inFolder returns what the journal says about the folder of a start: nothing if it is the recorded one, and the right
+// one.
+func inFolder(worksIn, outOf string) (words string) {
+	if worksIn != "" {
+		words = ", in the folder that its session has entered: " + worksIn
+	}
+	if outOf != "" {
+		words += ", not in its worktree: " + outOf
+	}
+	return words
 }
 
 // newRecord returns the record of a new agent, with a complete [agent.Spec] within the caller's limits.
