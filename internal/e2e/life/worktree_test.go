@@ -131,6 +131,7 @@ func TestAgentThatStaysOutOfItsWorktree(t *testing.T) {
 	m.MustSay(m.OK("triage"), strings.TrimPrefix(warning, "warning: alpha: "))
 	m.MustSay(m.OK("resume", "alpha", "--force", "--json"), `"out_of_worktree":"`+folder+`"`)
 	m.Must(os.Remove(slow))
+	m.MustSay(m.Reply("alpha", "What number?"), "42") // in the wrong folder
 	m.OK("resume", "alpha", "--force")
 	m.backIn("alpha", folder)
 }
