@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/claude/live"
@@ -34,8 +33,9 @@ func (s *Supervisor) update(ctx context.Context, handle agent.Handle, change fun
 }
 
 // goBack makes an earlier conversation of the agent its present one. It refuses any other id: an existing
-// conversation need not be the agent's.
-func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
+// conversation need not be the agent's. It also refuses one that another agent has taken up since: two agents would
+// take turns in it.
+func (s *Supervisor) goBack(r *agent.Record, id agent.SessionID) error {
 	if id == "" || id == r.SessionID {
 		return nil
 	}
@@ -44,9 +44,9 @@ func goBack(r *agent.Record, id agent.SessionID, now time.Time) error {
 		return errNotEarlier(r, id)
 	}
 	until := r.PreviousSessions[i].Until
-	r.Replace(id, now, "resumed earlier")
+	r.Replace(id, s.Project.Seconds(), "resumed earlier")
 	r.TranscriptSeen = until // if its transcript is gone, the resume fails, and does not begin a new conversation
-	return nil
+	return s.Project.CheckUnrecorded(r)
 }
 
 const earlierShown = 5

@@ -265,7 +265,7 @@ func (s *Supervisor) planResume(r agent.Record, resume Resume) (launch.Plan, err
 	if resume.Model != nil {
 		r.Model = *resume.Model
 	}
-	if err := goBack(&r, resume.SessionID, s.Project.Seconds()); err != nil {
+	if err := s.goBack(&r, resume.SessionID); err != nil {
 		return launch.Plan{}, err
 	}
 	if resume.Fresh {
