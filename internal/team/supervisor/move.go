@@ -47,7 +47,7 @@ func (s *Supervisor) CheckMove(ctx context.Context, handle agent.Handle, force b
 			Hint("wait until it is idle: nbs-worker wait %s", handle).
 			Hint("to break off what it does: repeat the command with --force")
 	}
-	if status.Running() && (r.Process == nil || r.Process.Tmux == nil) {
+	if runsOrRestarts(&sight) && (r.Process == nil || r.Process.Tmux == nil) {
 		return r, fail.Errorf(fail.Conflict, "the agent runs in a terminal outside of tmux").
 			Hint("to end it first: nbs-worker stop %s", handle)
 	}
@@ -83,7 +83,7 @@ func (s *Supervisor) Depart(ctx context.Context, handle agent.Handle, m agent.Ho
 	if err := s.noteArrival(&before); err != nil {
 		return err
 	}
-	runs := s.Project.LookAt(ctx, before).Status.Running()
+	runs := runsOrRestarts(new(s.Project.LookAt(ctx, before)))
 	ended := context.WithoutCancel(ctx)
 	r, err := s.Project.Store.Update(ended, handle, func(r *agent.Record) error {
 		if r.IsLeaving() {

@@ -6,6 +6,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/moves"
 	"nbs-worker/internal/store/queue"
@@ -21,6 +22,20 @@ func (w *world) leaves(handle agent.Handle) moves.Note {
 	note := moves.Note{ID: id, Handle: handle, SessionID: r.SessionID, State: moves.Given, Place: "build2", Command: r.Move.Command}
 	w.must(w.Project.Store.Moves().Put(note))
 	return note
+}
+
+// A move ends the launcher that was to start the agent again. So the agent starts where it arrives.
+func TestMoveOfAnAgentThatWaitsForItsRestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Project.Tmux = tmux.New
+	w.has("alpha", w.awaits)
+	var packed agent.Record
+	w.must(w.Depart(t.Context(), "alpha", agent.HostMove{ID: agent.NewMoveID(), To: "build2", Command: "nbs-worker move alpha"}, false, func(_ context.Context, r *agent.Record) error {
+		packed = *r
+		return nil
+	}))
+	rig.Check(t, packed.Move != nil && packed.Move.Runs, "it is not started where it arrives: %+v", packed.Move)
 }
 
 // A message that comes in the moment in which an agent leaves is refused to its sender, and not dropped.

@@ -8,6 +8,7 @@ import (
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/launch"
+	"nbs-worker/internal/team/observe"
 )
 
 // Rename says how to give an agent another handle.
@@ -142,7 +143,8 @@ func (s *Supervisor) intend(ctx context.Context, old *agent.Record, rename Renam
 			Hint("wait until it is idle: nbs-worker wait %s", old.Handle).
 			Hint("to break off what it does: repeat the command with --force")
 	}
-	if status.Running() && (old.Process == nil || old.Process.Tmux == nil) {
+	runs := runsOrRestarts(&sight)
+	if runs && (old.Process == nil || old.Process.Tmux == nil) {
 		return *old, fail.Errorf(fail.Conflict, "the agent runs in a terminal outside of tmux, and could not be started there again").
 			Hint("to end it first: nbs-worker stop %s", old.Handle)
 	}
@@ -150,9 +152,15 @@ func (s *Supervisor) intend(ctx context.Context, old *agent.Record, rename Renam
 		if !r.Unfinished() {
 			r.Rename = &agent.Rename{To: rename.To, Desired: r.LaunchDesired()}
 		}
-		r.Rename.Runs = r.Rename.Runs || status.Running()
+		r.Rename.Runs = r.Rename.Runs || runs
 		return nil
 	})
+}
+
+// runsOrRestarts reports whether an agent runs, or its launcher waits to start it again. A verb that ends it, and its
+// launcher with it, starts it again itself.
+func runsOrRestarts(sight *observe.Sight) bool {
+	return sight.Status.Running() || sight.Status.State == agent.Backoff && sight.Job == nil // a job in the queue stays there
 }
 
 // checkName checks that the new handle is free, or taken by an earlier try of the same rename.

@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/fail"
+	"nbs-worker/internal/platform/machine/fake"
+	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store/queue"
 )
@@ -129,6 +132,45 @@ func TestRenameIsRefused(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.renames(nil)
 	mustSay(t, "no agent", err, fail.NotFound, "no such agent")
+}
+
+// awaits has the launcher of an agent wait to start it again.
+func (w *world) awaits(r *agent.Record) {
+	w.Helper()
+	w.live(r)
+	w.table.End(agentPID)
+	id := w.table.Add(agentPID+1, fake.Process{
+		Args: []string{"nbs-worker", "run", "alpha"}, Program: w.Project.Program, Folder: w.dir + "/project", Env: []string{agent.LaunchVariable + "=" + string(r.Process.Invocation)},
+	})
+	r.Process.Launcher = id.Identified
+	r.Process.Tmux = &agent.TmuxPlace{Socket: w.dir + "/tmux", Path: w.dir + "/tmux", ServerPID: agentPID + 2, ServerStartTicks: 1} // which has ended
+	r.Restart.Policy = agent.RestartOnFailure
+	r.AddExit(agent.Exit{At: r.Started, Invocation: r.Process.Invocation, Code: 1})
+	r.Restarts = agent.Restarts{Next: r.Started.Add(time.Hour), After: agent.EndQuota}
+}
+
+// A rename ends the launcher that was to start the agent again. So it starts the agent itself.
+func TestRenameOfAnAgentThatWaitsForItsRestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Project.Tmux = tmux.New
+	r := w.has("alpha", func(r *agent.Record) {
+		w.awaits(r)
+		r.Cwd = w.dir + "/gone" // so its start fails, and no tmux is run
+	})
+	rig.Equal(t, w.Project.LookAt(t.Context(), r).Status.State, agent.Backoff, "the state before")
+	renamed, err := w.renames(nil)
+	rig.Check(t, renamed.Again != nil, "it was not started again: %v", err)
+	mustSay(t, "its start", err, fail.NotFound, "it is renamed, but was not started again", "nbs-worker resume beta")
+}
+
+// The launcher in a terminal of a person's cannot be started there again.
+func TestRenameOfAnAgentThatWaitsInATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has("alpha", func(r *agent.Record) { w.awaits(r); r.Process.Tmux = nil })
+	_, err := w.renames(nil)
+	mustSay(t, "in a terminal", err, fail.Conflict, "could not be started there again", "nbs-worker stop alpha")
 }
 
 // A message that no command of the user wrote gets no seal by a rename.

@@ -174,6 +174,11 @@ func TestWhichConversationIsResumed(t *testing.T) {
 	}
 	_, err := w.PlanResume(t.Context(), "alpha", Resume{SessionID: agent.NewSessionID(), Start: inPlace.Start})
 	mustSay(t, "elsewhere", err, fail.NotFound, "was never in the conversation ", "--session-id "+string(earlier))
+	w.has("beta", func(r *agent.Record) { r.SessionID = earlier }) // as by spawn beta --session-id
+	_, err = w.PlanResume(t.Context(), "alpha", Resume{SessionID: earlier, Start: inPlace.Start})
+	mustSay(t, "another agent's by now", err, fail.Conflict, "belongs to agent beta", "nbs-worker resume beta")
+	_, err = w.PlanResume(t.Context(), "alpha", Resume{SessionID: r.SessionID, Start: inPlace.Start})
+	mustSay(t, "its own", err, 0)
 }
 
 // A folder that is gone from where it was is named, and so is the way out; with the project it moves.
