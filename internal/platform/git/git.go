@@ -24,7 +24,8 @@ type Dir string
 // How long one run may take. A checkout of a large repository takes minutes.
 const (
 	wait     = 10 * time.Minute
-	waitLook = time.Minute // for what reads and writes no file of the working tree
+	waitLook = time.Minute     // for what reads and writes no file of the working tree
+	waitLeft = 5 * time.Second // for the end of git's output, which a filter that hangs has open after git has ended
 )
 
 // Run runs git with arguments, and returns what it wrote to stdout, without the last line break. Errors: Unfit without
@@ -64,9 +65,12 @@ func (d Dir) pipe(ctx context.Context, env []string, in io.Reader, out io.Writer
 	d.in(cmd, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"))
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
+	if _, isKept := out.(*bytes.Buffer); isKept { // what another reader takes may be late, and comes from no filter
+		cmd.WaitDelay = waitLeft
+	}
 	err := cmd.Run()
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // git ended well, and all that it wrote was there before
 		return nil
 	case errors.Is(err, exec.ErrNotFound):
 		return fail.Errorf(fail.Unfit, "git is not installed")
