@@ -100,6 +100,9 @@ func (s *Supervisor) rename(ctx context.Context, rename Rename) (Renamed, error)
 	if err := s.Project.Store.Remove(ctx, old.Handle); err != nil {
 		return renamed, errors.Join(err, unkept)
 	}
+	if err := s.moveOutbox(ctx, &old, &renamed); err != nil { // what has come until its record was removed
+		return renamed, err
+	}
 	s.forgetOld(ctx, old.Handle)
 	if r := &renamed.Record; r.OwnWorktree != (agent.OwnWorktree{}) {
 		tree := s.treeOf(r)
@@ -115,8 +118,13 @@ func (s *Supervisor) renamedBefore(ctx context.Context, rename Rename, absent er
 	if err != nil || r.Rename == nil || !r.Rename.From.Same(rename.From) {
 		return Renamed{}, absent
 	}
+	old, renamed := r, Renamed{From: rename.From, Record: r}
+	old.Handle = rename.From
+	if err := s.moveOutbox(ctx, &old, &renamed); err != nil {
+		return renamed, err
+	}
 	s.forgetOld(ctx, rename.From)
-	return Renamed{From: rename.From, Record: r}, nil
+	return renamed, nil
 }
 
 // intend checks everything that can be checked, and then writes into the old record what is wanted.
@@ -212,20 +220,25 @@ func (s *Supervisor) moveBelongings(ctx context.Context, old *agent.Record, rena
 	if err := from.Costs().Rename(ctx, old.Handle, to, s.Project.Now()); err != nil {
 		return err
 	}
-	moved, unsealed, err := from.Outbox(old.Handle).MoveTo(ctx, from.Outbox(to))
-	if err != nil {
+	if err := s.moveOutbox(ctx, old, renamed); err != nil {
 		return err
-	}
-	renamed.Moved = moved
-	if len(unsealed) > 0 {
-		if renamed.Dropped, err = s.dropOutbox(ctx, old); err != nil {
-			return err
-		}
 	}
 	if at, looked := from.Seen().All()[old.Handle.Key()]; looked {
 		return from.Seen().Mark(ctx, at, to)
 	}
 	return nil
+}
+
+// moveOutbox moves the waiting messages of an agent.
+func (s *Supervisor) moveOutbox(ctx context.Context, old *agent.Record, renamed *Renamed) error {
+	moved, unsealed, err := s.Project.Store.Outbox(old.Handle).MoveTo(ctx, s.Project.Store.Outbox(renamed.Record.Handle))
+	renamed.Moved += moved
+	if err != nil || len(unsealed) == 0 {
+		return err
+	}
+	dropped, err := s.dropOutbox(ctx, old)
+	renamed.Dropped += dropped
+	return err
 }
 
 // forgetOld removes what nothing reads once no agent has the handle.

@@ -13,6 +13,7 @@ import (
 	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/store"
 	"nbs-worker/internal/store/queue"
 )
 
@@ -171,6 +172,27 @@ func TestRenameOfAnAgentThatWaitsInATerminal(t *testing.T) {
 	w.has("alpha", func(r *agent.Record) { w.awaits(r); r.Process.Tmux = nil })
 	_, err := w.renames(nil)
 	mustSay(t, "in a terminal", err, fail.Conflict, "could not be started there again", "nbs-worker stop alpha")
+}
+
+// A message to the old handle that comes in the moment of the rename goes along.
+func TestMessageInTheMomentOfARename(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.has("alpha", asItIs)
+	w.waits("alpha", "one")
+	w.must(w.Project.Store.Seen().Mark(t.Context(), w.Project.Now(), "alpha"))
+	release, err := store.LockFile(t.Context(), w.dir+"/state/seen.lock") // the rename waits for it
+	w.must(err)
+	over := make(chan error, 1)
+	go func() {
+		_, err := w.renames(nil)
+		over <- err
+	}()
+	rig.Eventually(t, "its message was moved", func() bool { return w.Project.Store.Outbox("beta").Newest() != "" })
+	w.waits("alpha", "two")
+	release()
+	w.must(<-over)
+	w.mustBeRenamed(before, "one", "two")
 }
 
 // A message that no command of the user wrote gets no seal by a rename.

@@ -130,17 +130,24 @@ func (s *Supervisor) dismiss(ctx context.Context, handle agent.Handle, keep, wit
 	if err := s.Project.Store.Remove(ctx, handle); err != nil {
 		return stopped, butDone(err, "it was ended, but its record could not be removed")
 	}
-	_ = s.Project.Store.RemoveReport(handle)        // no agent has this report now, and nothing reads it
-	_ = s.Project.Store.Outbox(handle).ForgetLeft() // the same
-	_ = s.Project.Store.Runs().DropAttempt(handle)  // the same; no other agent has its conversation
-	_ = s.Project.Store.Seen().Forget(ctx, handle)  // the same
-	_ = s.Project.Store.Costs().Close(ctx, handle, s.Project.Now())
-	if keep {
-		stopped.Kept = s.Keeper.KeptPaths(&stopped.Record)
-	} else {
-		stopped.Kept, stopped.Unkept = s.Keeper.Discard(&stopped.Record)
+	return stopped, s.forgetDismissed(ctx, &stopped, keep)
+}
+
+// forgetDismissed removes what is kept of an agent whose record was removed.
+func (s *Supervisor) forgetDismissed(ctx context.Context, stopped *Stopped, keep bool) error {
+	r := &stopped.Record
+	late, err := s.dropOutbox(ctx, r) // what has come until its record was removed
+	if stopped.Dropped += late; err != nil {
+		err = butDone(err, "it was dismissed, but the messages that have just come could not be written down and removed")
 	}
-	return stopped, nil
+	s.forgetOld(ctx, r.Handle)
+	_ = s.Project.Store.Costs().Close(ctx, r.Handle, s.Project.Now())
+	if keep {
+		stopped.Kept = s.Keeper.KeptPaths(r)
+	} else {
+		stopped.Kept, stopped.Unkept = s.Keeper.Discard(r)
+	}
+	return err
 }
 
 // checkDismiss makes the checks before an agent is ended to be dismissed.

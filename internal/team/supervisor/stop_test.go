@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"nbs-worker/internal/agent"
@@ -181,4 +182,34 @@ func TestWhoseStopItWas(t *testing.T) {
 		w.must(err)
 		rig.Check(t, r.Desired == agent.DesiredStopped && r.Downed == c.downed, "%s: desired %s, downed %t", what, r.Desired, r.Downed)
 	}
+}
+
+// A message that comes in the moment of a dismissal is dropped with the others: the next agent of that name must not get
+// it.
+func TestMessageInTheMomentOfADismissal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.has("alpha", asItIs)
+	w.waits("alpha", "one")
+	box := w.Project.Store.Outbox("alpha")
+	release, err := store.LockFile(t.Context(), w.Project.Store.Folder()+"/locks/journal") // the dismissal waits for it
+	w.must(err)
+	type outcome struct {
+		stopped Stopped
+		err     error
+	}
+	over := make(chan outcome, 1)
+	go func() {
+		stopped, err := w.Dismiss(t.Context(), "alpha", false)
+		over <- outcome{stopped, err}
+	}()
+	rig.Eventually(t, "its outbox is cleared", func() bool { return box.Newest() == "" })
+	w.waits("alpha", "two")
+	release()
+	done := <-over
+	w.must(done.err)
+	rig.Equal(t, done.stopped.Dropped, 2, "dropped messages")
+	rig.Equal(t, box.Newest(), "", "a message for the next agent of that name")
+	text := w.read(w.Project.Store.Folder() + "/journal.jsonl")
+	rig.Check(t, strings.Contains(text, ": two") && strings.Contains(text, string(r.SessionID)), "the journal does not have it: %s", text)
 }
