@@ -34,7 +34,7 @@ func (t *Team) Start(ctx context.Context, step *Step, start launch.Start) (super
 		return started, err
 	}
 	unlock()
-	if t.arrives(ctx, step.Handle) {
+	if t.arrives(ctx, step.Handle, start) {
 		return supervisor.Started{}, nil
 	}
 	return started, err
@@ -53,24 +53,37 @@ func (t *Team) start(ctx context.Context, step *Step, start launch.Start) (super
 		}
 		return t.Spawn(ctx, spawn)
 	}
-	if t.arrives(ctx, step.Handle) {
+	if t.arrives(ctx, step.Handle, start) {
 		return supervisor.Started{}, nil
 	}
 	return t.bringBack(ctx, step.Agent, want, supervisor.Resume{Start: start})
 }
 
-// arrives waits while an agent is being started, and reports whether it runs then. It may have arrived since the plan
-// was made.
-func (t *Team) arrives(ctx context.Context, handle agent.Handle) bool {
+// arrives waits while an agent is being started, for as long as a start may take, and reports whether it runs then. It
+// may have arrived since the plan was made.
+func (t *Team) arrives(ctx context.Context, handle agent.Handle, start launch.Start) bool {
+	runs, starting := t.runs(ctx, handle)
+	if !starting {
+		return runs
+	}
+	wanted := wait.Wanted{Handles: []agent.Handle{handle}, For: conditions(agent.Idle, agent.Busy, agent.Waiting, "failed")}
+	wanted.Timeout = t.Project.Machine.Patience(start.Wait)
+	_, err := wait.For(ctx, t.Inspector, wanted)
+	if fail.KindOf(err) == fail.TimedOut { // no source may report on a claude that runs
+		runs, starting = t.runs(ctx, handle)
+		return runs && !starting
+	}
+	return err == nil
+}
+
+// runs reports whether an agent runs, and whether it is being started.
+func (t *Team) runs(ctx context.Context, handle agent.Handle) (runs, starting bool) {
 	r, err := t.Project.Store.Load(handle)
 	if err != nil {
-		return false
+		return false, false
 	}
-	if status := t.Project.LookAt(ctx, r).Status; status.State != agent.Starting {
-		return status.Running()
-	}
-	_, err = wait.For(ctx, t.Inspector, wait.Wanted{Handles: []agent.Handle{handle}, For: conditions(agent.Idle, agent.Busy, agent.Waiting, "failed")})
-	return err == nil
+	status := t.Project.LookAt(ctx, r).Status
+	return status.Running(), status.State == agent.Starting
 }
 
 // Again starts an agent again as the file has it now, and ends it first if it runs.
