@@ -122,12 +122,21 @@ func (l *Launcher) readyIn(ctx context.Context, in time.Duration, over *agent.Re
 	}
 }
 
-// due returns after a time. Errors: those of the context; [ErrPaused].
+// aWhile is how often a launcher that waits for long looks at the clock.
+const aWhile = time.Minute
+
+// due returns after a time, which the machine may sleep through: a timer stands still then, and the clock goes on. Errors:
+// those of the context; [ErrPaused].
 func (l *Launcher) due(ctx context.Context, in time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-l.after(in):
+	for end := l.Now().Add(in).Round(0); ; in -= aWhile { // Round: without the clock of the timers
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.after(min(in, aWhile)):
+		}
+		if in <= aWhile || !l.Now().Round(0).Before(end) {
+			break
+		}
 	}
 	if pause, err := l.Store.Watching().Paused(); pause != nil || err != nil {
 		return ErrPaused

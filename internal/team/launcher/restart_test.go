@@ -263,3 +263,23 @@ func TestAProofThatTakesLongHoldsNobodyUp(t *testing.T) { //nolint:paralleltest 
 		t.Errorf("%v, let go of %d times", err, len(a.released))
 	}
 }
+
+// A machine that sleeps while an agent waits for the end of a usage limit does not make it wait for longer. A clock that
+// is set back does not either.
+func TestTheWaitForAStartEndsByTheClockToo(t *testing.T) {
+	t.Parallel()
+	const sleeps, setBack = 9 * time.Hour, -3 * time.Hour
+	for jump, want := range map[time.Duration]time.Duration{0: 5 * time.Hour, sleeps: 2 * time.Minute, setBack: 5 * time.Hour} {
+		now, waited := time.Now().Round(0), time.Duration(0)
+		l := &Launcher{Store: newProject(t), Now: func() time.Time { return now }}
+		l.testOnlyAfter = func(in time.Duration) <-chan time.Time {
+			if waited += in; waited == 2*time.Minute {
+				now = now.Add(jump)
+			}
+			now = now.Add(in)
+			return time.After(0)
+		}
+		rig.Must(t, l.due(t.Context(), 5*time.Hour))
+		rig.Equal(t, waited, want, "the wait with a jump of the clock of %s", jump)
+	}
+}
