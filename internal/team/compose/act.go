@@ -56,7 +56,7 @@ func (t *Team) start(ctx context.Context, step *Step, start launch.Start) (super
 	if t.arrives(ctx, step.Handle, start) {
 		return supervisor.Started{}, nil
 	}
-	return t.bringBack(ctx, step.Agent, want, supervisor.Resume{Start: start})
+	return t.bringBack(ctx, step, want, supervisor.Resume{Start: start})
 }
 
 // arrives waits while an agent is being started, for as long as a start may take, and reports whether it runs then. It
@@ -87,15 +87,18 @@ func (t *Team) runs(ctx context.Context, handle agent.Handle) (runs, starting bo
 }
 
 // Again starts an agent again as the file has it now, and ends it first if it runs.
-func (t *Team) Again(ctx context.Context, a *teamfile.Agent, start launch.Start) (supervisor.Started, error) {
-	want, err := t.Home.Spec(a)
+func (t *Team) Again(ctx context.Context, step *Step, start launch.Start) (supervisor.Started, error) {
+	want, err := t.Home.Spec(step.Agent)
 	if err != nil {
 		return supervisor.Started{}, err
 	}
-	return t.bringBack(ctx, a, want, supervisor.Resume{Start: start, Force: true})
+	return t.bringBack(ctx, step, want, supervisor.Resume{Start: start, Force: true})
 }
 
-func (t *Team) bringBack(ctx context.Context, a *teamfile.Agent, want agent.Spec, resume supervisor.Resume) (supervisor.Started, error) {
+// bringBack starts an agent from its record, unless it was stopped since the plan was made.
+func (t *Team) bringBack(ctx context.Context, step *Step, want agent.Spec, resume supervisor.Resume) (supervisor.Started, error) {
+	a := step.Agent
+	resume.Unstopped = !step.wasStopped
 	r, err := t.Project.Store.Load(a.Handle)
 	if err != nil {
 		return supervisor.Started{}, err

@@ -20,7 +20,7 @@ import (
 	"nbs-worker/internal/team/teamfile"
 )
 
-// teamWith returns a team whose one agent runs since then, and no source reports on it.
+// teamWith returns a team whose one agent runs since then, and no source reports on it. The zero time: it does not run.
 func teamWith(t *testing.T, since time.Time) *Team {
 	t.Helper()
 	dir, table := t.TempDir(), fake.New()
@@ -31,12 +31,12 @@ func teamWith(t *testing.T, since time.Time) *Team {
 	rig.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	opened.Use(trust.NewKeeper(trust.Home(filepath.Join(dir, "state"))))
-	invocation := agent.NewInvocation()
-	process := &agent.Process{Invocation: invocation}
-	process.Identity = table.Add(10, fake.Process{Args: []string{"claude"}, Env: []string{agent.InvocationVariable + "=" + string(invocation)}})
 	r := agent.Record{Spec: agent.Spec{Handle: "alpha", SessionID: agent.NewSessionID(), PermissionMode: agent.BypassPermissions, ProjectRoot: project}}
-	r.Schema, r.PID, r.Process, r.Desired, r.TmuxSession = agent.Schema, 10, process, agent.DesiredRunning, "nbs-alpha-live"
-	r.Created, r.Started = since, since
+	r.Schema, r.Desired, r.TmuxSession, r.Created, r.Started = agent.Schema, agent.DesiredRunning, "nbs-alpha-live", since, since
+	if !since.IsZero() {
+		r.PID, r.Process = 10, &agent.Process{Invocation: agent.NewInvocation()}
+		r.Process.Identity = table.Add(10, fake.Process{Args: []string{"claude"}, Env: []string{agent.InvocationVariable + "=" + string(r.Process.Invocation)}})
+	}
 	unlock, err := opened.LockVerb("alpha", "spawn", since) // which makes the folders
 	rig.Must(t, err)
 	unlock()
@@ -44,7 +44,7 @@ func teamWith(t *testing.T, since time.Time) *Team {
 	s := supervisor.New(&observe.Project{
 		Machine: table.Machine(), Store: opened, Now: time.Now, Began: time.Now(), UID: os.Geteuid(), Program: "/usr/bin/nbs-worker",
 		Tmux: func(string) (*tmux.Client, error) { return nil, fail.Errorf(fail.Unfit, "no tmux") },
-		Env:  []string{"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "config")},
+		Env:  []string{"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "config"), "NBS_CLAUDE=" + filepath.Join(dir, "no-claude")},
 	}, nil)
 	return &Team{Supervisor: s, Home: &Home{Project: project, Mode: agent.BypassPermissions}}
 }
@@ -60,4 +60,22 @@ func TestUpDoesNotWaitForEverForAnAgentThatStarts(t *testing.T) {
 	started, err := team.Start(ctx, step, launch.Start{Wait: 2 * time.Second})
 	rig.Check(t, ctx.Err() == nil && err == nil, "it waits for ever: %v", err)
 	rig.Equal(t, started.Record.Handle, "", "what up has started of an agent that runs by then")
+}
+
+// up may wait for an hour for what an agent depends on, and restart --rolling for many others.
+func TestAnAgentThatIsStoppedAfterThePlanStaysStopped(t *testing.T) {
+	t.Parallel()
+	team := teamWith(t, time.Time{})
+	_, err := team.Project.Store.Update(t.Context(), "alpha", func(r *agent.Record) error {
+		r.Desired = agent.DesiredStopped
+		return nil
+	})
+	rig.Must(t, err)
+	for what, start := range map[string]func(context.Context, *Step, launch.Start) (supervisor.Started, error){"up": team.Start, "restart": team.Again} {
+		for wasStopped, kind := range map[bool]fail.Kind{false: fail.Conflict, true: fail.Unfit} { // there is no claude
+			step := &Step{Agent: &teamfile.Agent{Handle: "alpha"}, Action: Resume, wasStopped: wasStopped}
+			_, err := start(t.Context(), step, launch.Start{Wait: time.Second})
+			rig.Check(t, fail.KindOf(err) == kind, "%s of one that was stopped before, %t: %v", what, wasStopped, err)
+		}
+	}
 }

@@ -26,6 +26,7 @@ type Seen struct {
 	Starting bool // perhaps by a command that was killed: it may still end before it runs
 	Stopped  bool // it is marked as stopped, and does not run
 	Downed   bool // down has stopped it, with its team
+	Marked   bool // as stopped, though it may run: a stop was killed
 }
 
 // SeenOf returns what a list shows of the agents.
@@ -36,8 +37,8 @@ func SeenOf(rows []inspect.Row) func(agent.Handle) Seen {
 			return Seen{}
 		}
 		row := &rows[i]
-		runs := row.Status.Running()
-		return Seen{Recorded: true, Running: runs, Starting: row.Status.State == agent.Starting, Stopped: !runs && row.Record.Desired == agent.DesiredStopped, Downed: row.Record.Downed}
+		runs, marked := row.Status.Running(), row.Record.Desired == agent.DesiredStopped
+		return Seen{Recorded: true, Running: runs, Starting: row.Status.State == agent.Starting, Stopped: !runs && marked, Downed: row.Record.Downed, Marked: marked}
 	}
 }
 
@@ -66,6 +67,8 @@ type Step struct {
 	*teamfile.Agent
 	Action
 	Needs []teamfile.Dependency // which the step waits for; each is an earlier step
+
+	wasStopped bool // when the plan was made
 }
 
 // over is the condition that the step of another agent has ended, in whatever way.
@@ -86,7 +89,8 @@ func PlanUp(file *teamfile.File, chosen Selection, seen func(agent.Handle) Seen)
 	}
 	var steps []Step
 	for _, a := range inOrder(file, named) {
-		step := Step{Agent: a, Action: actionOf(seen(a.Handle), chosen.names(a.Handle))}
+		now := seen(a.Handle)
+		step := Step{Agent: a, Action: actionOf(now, chosen.names(a.Handle)), wasStopped: now.Marked}
 		for _, need := range a.DependsOn {
 			if !chosen.NoDeps && step.acts() {
 				step.Needs = append(step.Needs, teamfile.Dependency{On: file.Agent(need.On).Handle, Condition: need.Condition})
@@ -135,7 +139,7 @@ func PlanRestart(file *teamfile.File, chosen Selection, seen func(agent.Handle) 
 	var steps []Step
 	for _, a := range inOrder(file, named) {
 		if now := seen(a.Handle); now.Recorded && !now.Stopped || chosen.names(a.Handle) {
-			steps = append(steps, Step{Agent: a, Action: Restart})
+			steps = append(steps, Step{Agent: a, Action: Restart, wasStopped: now.Marked})
 		}
 	}
 	return steps, nil

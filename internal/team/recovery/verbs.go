@@ -44,12 +44,12 @@ func (v *verbs) Quiet(ctx context.Context, handle agent.Handle) {
 // Resume ends a running agent first only if it is a zombie or stuck.
 func (v *verbs) Resume(ctx context.Context, p *Patient) error {
 	hangs := p.Verdict == triage.Zombie || p.Verdict == triage.Stuck
-	return v.start(ctx, p.Handle, supervisor.Resume{Force: hangs})
+	return v.start(ctx, p, supervisor.Resume{Force: hangs})
 }
 
 func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt) error {
 	replaced := p.View.Record.SessionID != attempt.SessionID
-	return v.start(ctx, p.Handle, supervisor.Resume{
+	return v.start(ctx, p, supervisor.Resume{
 		Fresh: !replaced, Force: p.View.Status.SamePID, Start: launch.Start{Prompt: cmp.Or(p.View.Record.InitialPrompt, goOn)},
 		Brief: &supervisor.Briefing{SessionID: attempt.SessionID, Why: attempt.Why},
 	})
@@ -58,10 +58,11 @@ func (v *verbs) StartFresh(ctx context.Context, p *Patient, attempt runs.Attempt
 // goOn is the first prompt of a new conversation if the record of the agent has no prompt.
 const goOn = "You are in a new conversation. Read the notes about your earlier one, find out what is left to do, and go on from there."
 
-func (v *verbs) start(ctx context.Context, handle agent.Handle, resume supervisor.Resume) error {
+func (v *verbs) start(ctx context.Context, p *Patient, resume supervisor.Resume) error {
 	resume.Wait, resume.Patience = readyTime, true
-	resume.Progress = func(what string) { v.progress(handle, what) }
-	_, err := v.supervisor.Resume(ctx, handle, resume)
+	resume.Unstopped = p.View.Record.LaunchDesired() != agent.DesiredStopped
+	resume.Progress = func(what string) { v.progress(p.Handle, what) }
+	_, err := v.supervisor.Resume(ctx, p.Handle, resume)
 	return err
 }
 

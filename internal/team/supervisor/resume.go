@@ -25,6 +25,9 @@ type Resume struct {
 	Cwd   string       // absolute; "" for the recorded folder, or its new place if the project was moved
 	Brief *Briefing    // of a new conversation; nil: no briefing
 
+	// Unstopped refuses an agent that is stopped: when the caller chose it, it was not.
+	Unstopped bool
+
 	SessionID agent.SessionID // the earlier conversation to go back to; "" for the present one
 	launch.Start
 }
@@ -57,6 +60,10 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	defer unlock()
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
 	asked, err := s.Project.Store.Load(handle)
+	if err == nil && resume.Unstopped && asked.LaunchDesired() == agent.DesiredStopped {
+		err = fail.Errorf(fail.Conflict, "the agent was stopped since this command chose it").
+			Hint("to start it all the same: nbs-worker resume %s", handle)
+	}
 	if err != nil {
 		return Started{}, err
 	}

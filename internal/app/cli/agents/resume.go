@@ -143,7 +143,7 @@ func (o *resumeOptions) takes(row inspect.Row) bool {
 
 func (o *resumeOptions) parse(f *ui.Factory) (supervisor.Resume, error) {
 	start, err := o.start.parse(f, "")
-	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Start: start}
+	resume := supervisor.Resume{Fresh: o.fresh, Force: o.force, Unstopped: o.Down, Start: start}
 	if o.brief {
 		resume.Brief = &supervisor.Briefing{Why: "with resume --fresh"}
 	}

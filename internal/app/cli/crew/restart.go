@@ -70,7 +70,7 @@ func runRestart(ctx context.Context, f *ui.Factory, o *restartOptions) error {
 			return ui.Outcome{}, fail.Errorf(fail.Held, "not restarted, because %s did not come back", *before)
 		}
 		step := stepOf(steps, handle)
-		started, err := team.Again(ctx, step.Agent, startOf(f, handle, o.trust))
+		started, err := team.Again(ctx, step, startOf(f, handle, o.trust))
 		f.SayStarted(handle, started)
 		if err != nil {
 			if o.rolling {
