@@ -1,10 +1,12 @@
 package claude
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"nbs-worker/internal/agent"
@@ -57,7 +59,7 @@ func (c Config) LinkTranscript(id agent.SessionID, cwd string) error {
 	if same, err := isSameFile(file.Path, path); err != nil || same {
 		return err
 	}
-	if err := os.Rename(path, path+".stale"); err != nil {
+	if err := os.Rename(path, free(path+".stale")); err != nil {
 		return err
 	}
 	return os.Link(file.Path, path)
@@ -96,11 +98,15 @@ func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (
 	if err != nil || hasMessages != withMessages {
 		return "", err
 	}
-	path = file.Path + suffix
 	for same := true; same; {
-		if err := os.Rename(file.Path, file.Path+suffix); err != nil {
+		aside := file.Path + suffix
+		if hasMessages {
+			aside = free(aside)
+		}
+		if err := os.Rename(file.Path, aside); err != nil {
 			return "", err
 		}
+		path = cmp.Or(path, aside)
 		if file, found, err = c.Transcript(id); err != nil || !found {
 			return path, err
 		}
@@ -109,6 +115,17 @@ func (c Config) setAside(id agent.SessionID, withMessages bool, suffix string) (
 		}
 	}
 	return path, nil
+}
+
+// free returns the name for a file that is set aside: the given one or, if an earlier one has that, one with a number.
+func free(path string) string {
+	name := path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = path + "." + strconv.Itoa(n)
+	}
 }
 
 // ClearPlace sets aside a transcript without messages, so that the kept one can take its place. Errors: Conflict when

@@ -78,6 +78,31 @@ func TestAllNamesOfATranscriptAreSetAside(t *testing.T) {
 	}
 }
 
+// What was set aside before may have messages that no other file has.
+func TestSettingAsideTwiceLosesNothing(t *testing.T) {
+	t.Parallel()
+	c, cwd := newConfig(t), t.TempDir()
+	texts, aside := []string{userLine, userLine + userLine, userLine + userLine + userLine}, map[string]string{}
+	for _, text := range texts {
+		c.putTranscript(t, text)
+		path, err := c.SetShortenedAside(sessionID)
+		rig.Must(t, err)
+		aside[path] = text
+	}
+	rig.Equal(t, len(aside), len(texts), "names of what was set aside")
+	for i, text := range texts {
+		is := c.putTranscript(t, text)
+		second := c.linked(t, cwd)
+		aside[[]string{second + ".stale", second + ".stale.2", second}[i]] = text
+		rig.Must(t, os.Remove(is.Path))
+		rig.Must(t, os.Chtimes(second, someTime(), someTime()))
+	}
+	for path, want := range aside {
+		got, err := os.ReadFile(path)
+		rig.Check(t, string(got) == want && err == nil, "%s has %q, %v", path, got, err)
+	}
+}
+
 func TestStubIsSetAsideAndNotLost(t *testing.T) {
 	t.Parallel()
 	for what, text := range map[string]string{"a stub": metaLine, "an empty one": ""} {
