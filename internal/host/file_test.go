@@ -107,6 +107,26 @@ func TestAChangeKeepsWhatTheUserWrote(t *testing.T) {
 	rig.Same(t, "kind of a host that cannot be", fail.BadInput, fail.KindOf(err))
 }
 
+// A person may have commented out the only host.
+func TestAHostIsAddedToAnEmptyList(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"version: 1\nhosts:\n":                   "version: 1\nhosts:\n  new:\n    destination: new\n",
+		"# mine\nversion: 1\nhosts: {}\n":       "# mine\nversion: 1\nhosts:\n  new:\n    destination: new\n",
+		"version: 1\nhosts:\n  # gpu: {a: b}\n": "version: 1\nhosts:\n  new:\n    destination: new\n\n# gpu: {a: b}\n",
+	} {
+		f := File(filepath.Join(t.TempDir(), "hosts.yaml"))
+		rig.Must(t, os.WriteFile(string(f), []byte(written), 0o600))
+		rig.Must(t, f.Change(t.Context(), func(all Hosts) (Hosts, error) {
+			return append(all, Host{Name: "new", Destination: "new"}), nil
+		}))
+		rig.Same(t, "what became of "+written, want, contentOf(t, string(f)))
+		hosts, err := f.Load()
+		rig.Must(t, err)
+		rig.Same(t, "the hosts", Hosts{{Name: "new", Destination: "new"}}, hosts)
+	}
+}
+
 func TestHostsAddedAtOnceAreAllKept(t *testing.T) {
 	t.Parallel()
 	f := File(filepath.Join(t.TempDir(), "hosts.yaml"))

@@ -108,7 +108,7 @@ func put(mapping *yaml.Node, name string, value *yaml.Node) {
 			mapping.Content = slices.Delete(mapping.Content, i, i+2)
 			return
 		default:
-			if mapping.Content[i+1].Value != value.Value {
+			if before := mapping.Content[i+1]; before.Kind != value.Kind || before.Value != value.Value { // hosts: without a value is a scalar
 				mapping.Content[i+1] = value
 			}
 			return
