@@ -111,7 +111,7 @@ func TestAChangeKeepsWhatTheUserWrote(t *testing.T) {
 func TestAHostIsAddedToAnEmptyList(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
-		"version: 1\nhosts:\n":                   "version: 1\nhosts:\n  new:\n    destination: new\n",
+		"version: 1\nhosts:\n":                  "version: 1\nhosts:\n  new:\n    destination: new\n",
 		"# mine\nversion: 1\nhosts: {}\n":       "# mine\nversion: 1\nhosts:\n  new:\n    destination: new\n",
 		"version: 1\nhosts:\n  # gpu: {a: b}\n": "version: 1\nhosts:\n  new:\n    destination: new\n\n# gpu: {a: b}\n",
 	} {
