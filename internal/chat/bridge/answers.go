@@ -53,7 +53,7 @@ func (b *Bridge) answers(ctx context.Context, m *incoming, a Answering) (reply, 
 	if m.update.Hidden || !slices.Contains(b.Answers, user) {
 		return reply{text: "You may not answer what agents ask. The owner of the bot can let you: " + b.traits.Command + " --" + b.traits.Before + "answers " + user}, nil
 	}
-	a.By = b.traits.Name + ":" + user
+	a.ID, a.By = m.ID, b.traits.Name+":"+user
 	is, err := b.Team.AnswerAgent(ctx, a)
 	if m.update.Button && !is.Late { // the post says it
 		is.Text = ""

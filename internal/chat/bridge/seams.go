@@ -142,6 +142,7 @@ type Team interface {
 
 // Answering is what a user says to what an agent asks.
 type Answering struct {
+	ID      string // of the message: after a crash it comes again
 	By      string // who: "telegram:7"
 	Request string // its id, or the handle of an agent that asks only one thing
 	Allow   bool

@@ -17,7 +17,7 @@ import (
 // a chat does.
 func (t *Team) AnswerAgent(ctx context.Context, a bridge.Answering) (bridge.Answered, error) {
 	answers := answer.New(t.Supervisor.Project, nil)
-	r, err := asked(ctx, answers, a.Request)
+	r, err := t.meant(ctx, answers, &a)
 	if err != nil {
 		return t.late(&a, a.Request, err)
 	}
@@ -26,6 +26,29 @@ func (t *Team) AnswerAgent(ctx context.Context, a bridge.Answering) (bridge.Answ
 		return t.late(&a, r.ID, err)
 	}
 	return bridge.Answered{Text: string(r.Handle) + ": " + receipt.Words() + "."}, nil
+}
+
+// meant returns the request that a message answers. For a handle that is the one that was open when the message came first:
+// after a crash the message comes again, and its user has not seen what the agent asks by then. Errors: those of asked.
+func (t *Team) meant(ctx context.Context, answers *answer.Answerer, a *bridge.Answering) (requests.Request, error) {
+	if answer.IsID(a.Request) {
+		return asked(ctx, answers, a.Request)
+	}
+	note, noted, err := t.Notes.Get(a.ID + ":request")
+	if err != nil {
+		return requests.Request{}, err
+	}
+	if noted {
+		a.Request = note.Text
+		return asked(ctx, answers, a.Request)
+	}
+	r, err := asked(ctx, answers, a.Request)
+	if err == nil {
+		err = t.Notes.Put(deliveries.Note{
+			ID: a.ID + ":request", Key: "@" + string(r.Handle), State: deliveries.Over, Text: r.ID, At: t.Supervisor.Project.Now().UTC(),
+		})
+	}
+	return r, err
 }
 
 // asked returns the open request that an id or a handle names. Errors: those of [answer.Answerer.Pick].
