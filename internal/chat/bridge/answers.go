@@ -68,7 +68,7 @@ func (b *Bridge) forAgent(ctx context.Context, c *chat, m *incoming) (handle str
 		return "", false
 	}
 	err := b.retry(ctx, "look up what a message answers", func() (err error) {
-		handle, err = b.Team.AgentOf(ctx, c.key, answered.Number)
+		handle, err = b.Team.AgentOf(ctx, c.key, Sent{Message: answered.Number, Chat: m.update.At.Chat})
 		return err
 	})
 	return handle, err == nil && handle != ""

@@ -29,9 +29,9 @@ func (h *house) AnswerAgent(_ context.Context, a bridge.Answering) (bridge.Answe
 }
 
 // AgentOf knows the posts that were sent.
-func (h *house) AgentOf(_ context.Context, _, message string) (string, error) {
+func (h *house) AgentOf(_ context.Context, _ string, m bridge.Sent) (string, error) {
 	for _, l := range h.lines() {
-		if l[0] == "shown" && strings.HasPrefix(l[1], "need:") && l[2] == message {
+		if l[0] == "shown" && strings.HasPrefix(l[1], "need:") && l[2] == m.Message && strings.HasSuffix(l[3], " "+m.Chat) {
 			return "alpha", nil
 		}
 	}

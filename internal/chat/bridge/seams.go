@@ -136,8 +136,8 @@ type Team interface {
 	Resume(ctx context.Context, handle string) (string, error)
 	// AnswerAgent answers what an agent asks, and returns when that is proved. The same user may say the same again.
 	AnswerAgent(ctx context.Context, a Answering) (Answered, error)
-	// AgentOf returns the agent that a post of a chat is about; "" if the message is no such post.
-	AgentOf(ctx context.Context, key, message string) (handle string, err error)
+	// AgentOf returns the agent that a post of a conversation's chat is about; "" if the message is no such post.
+	AgentOf(ctx context.Context, key string, post Sent) (handle string, err error)
 }
 
 // Answering is what a user says to what an agent asks.

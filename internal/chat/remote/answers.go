@@ -98,9 +98,9 @@ func (t *Team) late(a *bridge.Answering, id string, err error) (bridge.Answered,
 	return bridge.Answered{Late: true, Text: "Too late: it was " + answer.Words(&earlier) + " already, by " + human.Legible(earlier.By) + "."}, nil
 }
 
-// AgentOf returns the agent that a post of a chat is about; "" if the message is no such post.
-func (t *Team) AgentOf(_ context.Context, key, message string) (handle string, err error) {
-	post, there, err := t.Notes.PostOf(key, deliveries.Number(message))
+// AgentOf returns the agent that a post of a conversation's chat is about; "" if the message is no such post.
+func (t *Team) AgentOf(_ context.Context, key string, m bridge.Sent) (handle string, err error) {
+	post, there, err := t.Notes.PostOf(key, deliveries.Number(m.Chat), deliveries.Number(m.Message))
 	if !there {
 		return "", err
 	}

@@ -234,7 +234,7 @@ func TestAChatThatCannotBeTold(t *testing.T) {
 	n.tells()
 	n.fails = nil
 	n.tells()
-	_, there, err := n.needs.Notes.PostOf("telegram:7", "1")
+	_, there, err := n.needs.Notes.PostOf("telegram:7", "", "1")
 	rig.Check(t, err == nil && !there, "%v %v", there, err)
 }
 

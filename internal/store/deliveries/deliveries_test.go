@@ -39,6 +39,20 @@ func TestNotes(t *testing.T) {
 	rig.Check(t, there && err == nil, "what is open is gone: %v", err)
 }
 
+// A group that became another chat keeps the key of its conversation, and the other chat counts its messages from 1.
+func TestAMessageOfAnotherChatIsNoPost(t *testing.T) {
+	t.Parallel()
+	d := In(nbs.New(t, Folder))
+	for i, chat := range []Number{"-7", "-1007"} {
+		handle := []string{"alpha", "beta"}[i]
+		rig.Must(t, d.Put(Note{ID: handle, Key: "telegram:-7", State: Begun, Growing: "5", GrowsIn: chat, Post: &Post{Handle: handle}, At: storetest.SomeTime()}))
+	}
+	for chat, want := range map[Number]string{"-7": "alpha", "-1007": "beta", "-1008": ""} {
+		p, there, err := d.PostOf("telegram:-7", chat, "5")
+		rig.Check(t, err == nil && p.Handle == want && there == (want != ""), "%s: %+v, %v", chat, p, err)
+	}
+}
+
 // What was changed, or has the name of another, does not count; it is told, with what to do.
 func TestNotesOfOthers(t *testing.T) {
 	t.Parallel()

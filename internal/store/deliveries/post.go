@@ -18,10 +18,13 @@ func (d *Drawer) OpenPosts() ([]Note, error) {
 	return d.sorted(func(n Note) bool { return n.Post != nil && n.State != Over })
 }
 
-// PostOf returns the post that a message of a chat is. there is false if no post is kept for it. Errors: as of
+// PostOf returns the post that a message of a conversation's chat is. A group that became another chat keeps its
+// conversation, and the other chat may count its messages from 1. there is false if no post is kept for it. Errors: as of
 // [Drawer.Open].
-func (d *Drawer) PostOf(key string, message Number) (p Post, there bool, err error) {
-	found, err := d.sorted(func(n Note) bool { return n.Post != nil && n.Key == key && n.Growing == message && message != "" })
+func (d *Drawer) PostOf(key string, chat, message Number) (p Post, there bool, err error) {
+	found, err := d.sorted(func(n Note) bool {
+		return n.Post != nil && n.Key == key && n.GrowsIn == chat && n.Growing == message && message != ""
+	})
 	if len(found) == 0 {
 		return Post{}, false, err
 	}
