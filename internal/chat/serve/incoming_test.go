@@ -76,6 +76,8 @@ func TestAnEditOfAMessageThatWaits(t *testing.T) {
 	edit("5", "stew", false, bridge.EditIgnored)
 	edit("5", "pepper", false, bridge.EditLate)
 	rig.Equal(t, request.Text, "stew", "the text of the turn")
+	accept("telegram:79", "tea", "5") // the group became another chat, which counts from 1
+	edit("5", "milk", false, bridge.EditTaken)
 }
 
 // Each part of a message that was accepted is known, under which id ever it comes again; parts that were only about

@@ -149,14 +149,15 @@ func (d *Drawer) Untold(key string) ([]Note, error) {
 	return d.sorted(func(n Note) bool { return n.Key == key && n.Untold != "" })
 }
 
-// WithMessage returns the note of the message of a conversation that has a part with this number in the chat. there is
-// false if no such note is kept. Errors: as of [Drawer.Open].
+// WithMessage returns the note of the message of a conversation that has a part with this number in the chat. If there are
+// several, it is the latest: a group that became another chat counts its messages from 1. there is false if no such note is
+// kept. Errors: as of [Drawer.Open].
 func (d *Drawer) WithMessage(key string, number Number) (n Note, there bool, err error) {
 	found, err := d.sorted(func(n Note) bool { return n.Key == key && slices.Contains(n.Messages, number) })
 	if len(found) == 0 {
 		return Note{}, false, err
 	}
-	return found[0], true, nil
+	return found[len(found)-1], true, nil
 }
 
 // SumOf returns the sum of a text.
