@@ -213,7 +213,7 @@ func (v *verb) asks() bool {
 // keeps reports whether a verb changes something, so that it goes on without a reader.
 func (v *verb) keeps(powers map[string]caller.Rule) bool {
 	switch v.name {
-	case "send", "tell", "doctor", "outbox deliver":
+	case "send", "tell", "doctor", "outbox deliver", "runbook run":
 		return true
 	case "changes", "next":
 		return false

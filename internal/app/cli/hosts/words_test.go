@@ -10,6 +10,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/host"
 	"nbs-worker/internal/sim/rig"
+	"nbs-worker/internal/team/caller"
 )
 
 // tree is a command tree with the forms that the verbs have.
@@ -77,6 +78,20 @@ func TestWhichLinesMayNameAHost(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{"list": false, "stop @team": false, "stop a@b": true, "list --hosts": true, "--host b list": true} {
 		rig.Equal(t, MayName(strings.Fields(line)), want, "%s", line)
+	}
+}
+
+// The steps of a runbook have rights of their own, and may change anything.
+func TestWhatGoesOnWithoutAReader(t *testing.T) {
+	t.Parallel()
+	powers := map[string]caller.Rule{
+		"list": {Right: caller.Anyone}, "runbook list": {Right: caller.Anyone}, "runbook run": {Right: caller.Anyone}, "logs": {Right: caller.Member},
+		"send": {Right: caller.Member}, "stop": {Right: caller.Within}, "next": {Right: caller.Manager}, "up": {Right: caller.Person},
+	}
+	for name, want := range map[string]bool{
+		"list": false, "runbook list": false, "runbook run": true, "logs": false, "send": true, "stop": true, "next": false, "up": true,
+	} {
+		rig.Equal(t, (&verb{name: name}).keeps(powers), want, "%s", name)
 	}
 }
 
