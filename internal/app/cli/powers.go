@@ -10,19 +10,20 @@ import (
 
 // powers maps each verb to its rights. The factory opens no project for a verb that is missing here.
 var powers = map[string]caller.Rule{
-	"version":                       {Right: caller.Anyone, What: "print versions"},
-	"schema":                        {Right: caller.Anyone, What: "print the shapes of the JSON"},
-	"skill show":                    {Right: caller.Anyone, What: "print the skill for agents"},
-	"list":                          {Right: caller.Anyone, What: "show the states of the agents"},
-	"status-line":                   {Right: caller.Anyone, What: "show which agents need a person"},
-	"wait":                          {Right: caller.Anyone, What: "wait for a state of agents"},
-	"triage":                        {Right: caller.Anyone, What: "say what each agent needs"},
-	"hook":                          {Right: caller.Anyone, What: "report of its own claude"},
-	"statusline":                    {Right: caller.Anyone, What: "report of its own claude"},
-	cobra.ShellCompRequestCmd:       {Right: caller.Anyone, What: "complete names"},
-	cobra.ShellCompNoDescRequestCmd: {Right: caller.Anyone, What: "complete names"},
-	"runbook list":                  {Right: caller.Anyone, What: "list the runbooks"},
-	"runbook run":                   {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
+	"version":      {Right: caller.Anyone, What: "print versions"},
+	"schema":       {Right: caller.Anyone, What: "print the shapes of the JSON"},
+	"skill show":   {Right: caller.Anyone, What: "print the skill for agents"},
+	"list":         {Right: caller.Anyone, What: "show the states of the agents"},
+	"status-line":  {Right: caller.Anyone, What: "show which agents need a person"},
+	"wait":         {Right: caller.Anyone, What: "wait for a state of agents"},
+	"triage":       {Right: caller.Anyone, What: "say what each agent needs"},
+	"hook":         {Right: caller.Anyone, What: "report of its own claude"},
+	"statusline":   {Right: caller.Anyone, What: "report of its own claude"},
+	"runbook list": {Right: caller.Anyone, What: "list the runbooks"},
+	"runbook run":  {Right: caller.Anyone, What: "run the steps of a runbook, each by its own right"},
+
+	cobra.ShellCompRequestCmd:       {Right: caller.Member, What: "complete names"},
+	cobra.ShellCompNoDescRequestCmd: {Right: caller.Member, What: "complete names"},
 
 	"diff":                 {Right: caller.Member, What: "compare the agents with the team file"},
 	"worktree list":        {Right: caller.Member, What: "list the worktrees"},

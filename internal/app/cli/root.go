@@ -98,7 +98,7 @@ starts.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&f.Root, "root", "", "the folder that holds .nbs (default: $NBS_ROOT, or the nearest one upward)")
 	flags.StringVar(&f.Host, "host", "", "run the command at a host (nbs-worker help host)")
-	ui.CompleteWith(root, "host", ui.CompleteHosts)
+	ui.CompleteWith(root, "host", f.CompleteHosts)
 	flags.BoolVar(&f.Hosts, "hosts", false, "show what is here and at all hosts; for commands that show something")
 	flags.StringVar(&f.Socket, "tmux-socket", "", "tmux server for new agents: a name, as for tmux -L, or a path (default: $NBS_TMUX_SOCKET, or your own server)")
 	root.SetHelpFunc(f.PrintHelp)

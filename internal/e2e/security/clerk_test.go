@@ -113,7 +113,35 @@ func TestSecurityQuestionIsNotForOtherProjects(t *testing.T) {
 	for i, said := range m.AsAgent("clerk", commands...) {
 		m.Check(strings.Contains(said, "waiting") && !strings.Contains(said, "SWORDFISH"), "%s: %s", commands[i], said)
 	}
+	m.mustNotComplete(other)
 	there("stop", "peer")
+}
+
+// mustNotComplete checks that the completion of the shell tells a person, and not an agent, what peer asks in another project,
+// the user's hosts, and whose conversations there are.
+func (m *team) mustNotComplete(other string) {
+	m.Helper()
+	hosts := filepath.Join(m.World.Home, ".config/nbs-worker/hosts.yaml")
+	m.Must(os.MkdirAll(filepath.Dir(hosts), 0o700))
+	m.Must(os.WriteFile(hosts, []byte("version: 1\nhosts:\n  sword: {destination: fish}\n"), 0o600))
+	m.Ask(0, "telegram:2", "Hello.")
+	secrets := map[string]string{
+		"--root " + other + " approve peer ''": "SWORDFISH", "move clerk --to ''": "sword", "stop clerk@''": "sword", "conversation show ''": "telegram:2",
+	}
+	var commands []string
+	for line := range secrets {
+		commands = append(commands, "nbs-worker __complete "+line)
+	}
+	for i, said := range m.AsAgent("clerk", commands...) {
+		line := strings.TrimPrefix(commands[i], "nbs-worker __complete ")
+		m.Check(!strings.Contains(said, secrets[line]), "%s: %s", commands[i], said)
+		words := append([]string{"__complete"}, strings.Fields(strings.ReplaceAll(line, "''", ""))...)
+		if !strings.HasSuffix(line, "@''") {
+			words = append(words, "")
+		}
+		person := m.NBS(words...)
+		m.Check(strings.Contains(person.Stdout, secrets[line]), "a person is not told: %s: %v", line, person)
+	}
 }
 
 // What an agent says arrives as its own words, by whatever way.

@@ -137,7 +137,7 @@ func present(e *conversation.Engine, key conversations.Key) (wire.Conversation, 
 	return wire.NewConversation(&state, agent.Mapped(open, func(w conversation.Waiting) wire.OpenTurn { return wire.NewOpenTurn(key, w) }), e.Today()), nil
 }
 
-// completeKeys completes the keys of the conversations.
+// completeKeys completes the keys of the conversations that the caller may see.
 func completeKeys(f *ui.Factory) ui.Completion {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		s, err := f.Supervisor()
@@ -145,6 +145,7 @@ func completeKeys(f *ui.Factory) ui.Completion {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		keys, _ := s.Project.Store.Conversations().Keys()
+		keys = slices.DeleteFunc(keys, func(key conversations.Key) bool { return !s.Caller.Sees(key) })
 		return agent.Mapped(keys, func(key conversations.Key) cobra.Completion { return string(key) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -34,7 +34,7 @@ is missing, otherwise with 1.`,
 			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker host check build1
   nbs-worker host check --json | jq '.[]|select(.level!="ok").host'`,
-		ValidArgsFunction: ui.CompleteHosts,
+		ValidArgsFunction: f.CompleteHosts,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), f, args) },
 	})
 }

@@ -34,7 +34,7 @@ it, there: systemctl --user disable --now with the names of the units; on a Mac,
 			}
 			return nil
 		},
-		ValidArgsFunction: ui.Once(ui.CompleteHosts),
+		ValidArgsFunction: ui.Once(f.CompleteHosts),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ui.Failed(runEnable(cmd.Context(), f, args[0], yes), "host enable", args[0])
 		},

@@ -89,7 +89,7 @@ as before.`, fail.Failed, fail.NotFound, fail.BadInput, fail.Conflict, fail.Held
 			}
 			return nil
 		},
-		ValidArgsFunction: ui.CompleteHosts,
+		ValidArgsFunction: f.CompleteHosts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ui.Failed(runRemove(cmd.Context(), f, args), "host remove")
 		},

@@ -72,7 +72,7 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.to, "to", "", "the host that it moves to, or here")
-	ui.CompleteWith(cmd, "to", completePlaces)
+	ui.CompleteWith(cmd, "to", completePlaces(f))
 	flags.BoolVar(&o.force, "force", false, "also in the middle of a turn or at a dialog")
 	flags.BoolVar(&o.noStart, "no-start", false, "leave it stopped where it arrives")
 	flags.BoolVar(&o.trust, "trust", false, "have Claude trust its folder there, if that is in the project")
@@ -83,9 +83,11 @@ question. Costs and budgets begin at zero where it arrives, and team.yaml may st
 }
 
 // completePlaces completes where an agent can go.
-func completePlaces(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	names, directive := ui.CompleteHosts(cmd, nil, toComplete)
-	return append(names, here+"\tthis machine"), directive
+func completePlaces(f *ui.Factory) ui.Completion {
+	return func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		names, directive := f.CompleteHosts(cmd, nil, toComplete)
+		return append(names, here+"\tthis machine"), directive
+	}
 }
 
 // place is a machine that a move names.

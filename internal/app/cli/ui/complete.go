@@ -17,7 +17,7 @@ type Completion = func(cmd *cobra.Command, args []string, toComplete string) ([]
 // HandlesWhere completes the project's agents that are useful to a verb, each once.
 func (f *Factory) HandlesWhere(useful func(r *agent.Record, runs bool) bool) Completion {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		names, elsewhere := atHosts(toComplete)
+		names, elsewhere := f.atHosts(toComplete)
 		if elsewhere {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -9,8 +9,11 @@ import (
 	"nbs-worker/internal/host"
 )
 
-// CompleteHosts completes the names of the user's hosts.
-func CompleteHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteHosts completes the names of the user's hosts, for a person.
+func (f *Factory) CompleteHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if f.CheckPerson("see the user's hosts") != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	var names []string
 	known, _ := host.Load(os.Environ())
 	for _, h := range known {
@@ -22,12 +25,12 @@ func CompleteHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 }
 
 // atHosts completes the host of a handle that has been typed up to its @; it returns false for another word.
-func atHosts(toComplete string) (names []string, is bool) {
+func (f *Factory) atHosts(toComplete string) (names []string, is bool) {
 	at := strings.LastIndexByte(toComplete, '@')
 	if at <= 0 {
 		return nil, false
 	}
-	hosts, _ := CompleteHosts(nil, nil, "")
+	hosts, _ := f.CompleteHosts(nil, nil, "")
 	for _, name := range hosts {
 		names = append(names, toComplete[:at+1]+name)
 	}
