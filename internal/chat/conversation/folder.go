@@ -17,9 +17,9 @@ func (e *Engine) checkFolder(c *conversations.Conversation, say *Say) error {
 	meta, begun := say.Meta, false
 	state, err := c.State()
 	switch {
-	case err == nil:
+	case err == nil && say.Fork == "": // otherwise the folder is the agent's
 		meta, begun = state.Meta, state.Session.Confirmed && !say.Isolated
-	case !errors.Is(err, fs.ErrNotExist):
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	if err := checkRights(&state, say); err != nil {

@@ -91,6 +91,9 @@ func (w *writer) accept(meta Meta, request Request) (Turn, error) {
 		if meta.Rights != (Rights{}) {
 			founded.Rights = meta.Rights
 		}
+		if request.Fork != "" { // its agent may be in another folder by now
+			founded.Cwd, founded.ConfigDir = meta.Cwd, meta.ConfigDir
+		}
 		if founded != w.Meta {
 			line.Meta = &founded
 		}
