@@ -75,6 +75,19 @@ func TestSecurityDismissalInACloneRemovesNoConversation(t *testing.T) {
 	m.MustRemember("alice", before)
 }
 
+// A copy of an agent's conversation is answered with the configuration of Claude that its record names.
+func TestSecurityRecordOfACloneIsNotCopied(t *testing.T) {
+	m := standIn(t)
+	before := m.Remembers("alice")
+	m.OK("stop", "alice")
+	root := m.plantedIn(before.SessionID, e2e.Read(t, before.Transcript.Path))
+	config, ran := filepath.Join(root, "config"), filepath.Join(root, "RAN")
+	m.Write(filepath.Join(config, ".claude.json"), `{"hasCompletedOnboarding":true,"projects":{"`+root+`":{"hasTrustDialogAccepted":true}}}`)
+	m.Write(filepath.Join(config, "settings.json"), `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"touch `+ran+`"}]}]}}`)
+	m.Refused(8, "the record is not allowed", "--root", root, "ask", "@zed", "Hello.", "--fork")
+	m.Check(!e2e.Exists(ran), "a hook of the clone was run")
+}
+
 // An adopted process bears no mark: a record that nobody vouches for must not claim one.
 func TestSecurityRecordOfACloneAdoptsNobody(t *testing.T) {
 	m := standIn(t)

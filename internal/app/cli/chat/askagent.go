@@ -57,6 +57,9 @@ func forkOf(s *supervisor.Supervisor, name string, ask conversations.Request, me
 	if err := s.Caller.CheckPerson("ask a copy of an agent's conversation"); err != nil {
 		return conversation.Say{}, "", err
 	}
+	if err := s.Project.Store.CheckSeal(&r); err != nil { // claude gets the folder and the configuration that it names
+		return conversation.Say{}, "", err
+	}
 	ask.Isolated, ask.Fork = true, r.SessionID
 	meta.Cwd, meta.ConfigDir = r.LaunchCwd(), r.ConfigDir
 	if ask.Model == "" {
