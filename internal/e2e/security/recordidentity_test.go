@@ -122,3 +122,30 @@ func TestRecordThatClaimsAnotherProject(t *testing.T) {
 	m.Kill(m.Session("alpha").RecordedPID, syscall.SIGKILL)
 	m.WaitState("alpha", "crashed")
 }
+
+// The seal does not cover the process that a record names. What is said to an agent whose record names the process of
+// another agent reaches neither, and no key is pressed there.
+func TestSecurityRecordThatClaimsAnAgentSpeaksForNobody(t *testing.T) {
+	m := standIn(t)
+	m.OK("spawn", "alpha")
+	m.WaitState("alpha", "idle")
+	m.OK("spawn", "zed")
+	m.OK("stop", "zed")
+	alpha := m.Record("alpha")
+	m.SetRecord("zed", func(fields map[string]any) {
+		for _, name := range []string{"process", "pid", "tmux_session", "started", "desired"} {
+			fields[name] = alpha[name]
+		}
+		delete(fields, "exits")
+	})
+	const others = "belongs to another agent or project; nothing was typed"
+	m.Refused(5, others, "send", "zed", "for zed alone")
+	m.Refused(5, others, "ask", "@zed", "for zed alone")
+	m.OK("send", "zed", "for zed alone", "--queue")
+	m.MustSay(m.OK("outbox", "list"), "for zed alone") // where it waits
+	m.OK("send", "alpha", "[[delay 1h]] for alpha")
+	m.WaitState("alpha", "busy")
+	m.Refused(5, others, "interrupt", "zed")
+	logs := m.OK("logs", "alpha")
+	m.Check(strings.Contains(logs, "for alpha") && !strings.Contains(logs, "for zed"), "alpha was told:\n%s", logs)
+}

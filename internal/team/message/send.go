@@ -223,11 +223,16 @@ func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb stri
 	return s.project.LookAt(ctx, r), unlock, nil
 }
 
-// terminal returns the pane in which an agent was seen. Errors: Unfit if there is no pane.
+// terminal returns the pane in which an agent was seen. Errors: Unfit if there is no pane; Conflict if the pane is that
+// of another agent, whose process the record names: the process is not part of what the seal covers.
 func (s *Sender) terminal(sight *observe.Sight) (typing.Terminal, error) {
 	if sight.Pane == nil {
 		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
 			Hint("move it into tmux, which ends it and starts it again: nbs-worker resume %s --force", sight.Record.Handle)
+	}
+	if r := &sight.Record; r.Process.Adopted == nil && s.project.Lineage().OfOriginal(r, r.Process.Claude().PID) {
+		copied := fail.Errorf(fail.Conflict, "process %d is recorded as %s's, but belongs to another agent or project; nothing was typed", r.Process.Claude().PID, r.Handle)
+		return nil, s.project.HintAside(copied, r, "if the record was copied")
 	}
 	client, err := s.project.Client(&sight.Record)
 	return pane{client, *sight.Pane}, err
