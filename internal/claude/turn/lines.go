@@ -126,7 +126,6 @@ func (t *listener) line(l line, own bool) *Event {
 		return &Event{Kind: TakenUp}
 	case l.Type == "result" && t.isOver(l):
 		t.end.result, t.end.subtype, t.end.session = &l.result, l.Subtype, agent.SessionID(l.SessionID)
-		close(t.over)
 		return &Event{Kind: Over}
 	case l.Type == "system" && l.Subtype == "informational" && l.Prevents:
 		t.end.refusal, t.end.reason = l.Content, l.PromptOutcome.Reason

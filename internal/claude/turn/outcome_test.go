@@ -143,3 +143,24 @@ func TestBlocks(t *testing.T) {
 		rig.Same(t, text, want, blocks(text))
 	}
 }
+
+// Who waits for a turn goes on when it has heard all of it.
+func TestATurnIsOverAfterItsLastEvent(t *testing.T) {
+	t.Parallel()
+	turn := &listener{id: "text", over: make(chan struct{})}
+	isOver := func() bool {
+		select {
+		case <-turn.over:
+			return true
+		default:
+			return false
+		}
+	}
+	heard := false
+	turn.heard = func(e Event) {
+		heard = heard || e.Kind == Over
+		rig.Check(t, !isOver(), "the turn is over before %+v was heard", e)
+	}
+	(&Process{turn: turn}).hear([]byte(`{"type":"result","num_turns":0}`))
+	rig.Check(t, heard && isOver(), "heard %t, over %t", heard, isOver())
+}

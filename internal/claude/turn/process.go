@@ -213,11 +213,13 @@ func (p *Process) hear(data []byte) {
 	if said != nil && p.spoke != nil {
 		p.spoke(*said)
 	}
-	if t == nil || t.heard == nil {
-		return
-	}
 	for _, e := range events {
-		t.heard(e)
+		if t.heard != nil {
+			t.heard(e)
+		}
+		if e.Kind == Over { // the turn's last event: who waits for the turn has all of it
+			close(t.over)
+		}
 	}
 }
 
