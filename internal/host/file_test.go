@@ -107,12 +107,13 @@ func TestAChangeKeepsWhatTheUserWrote(t *testing.T) {
 	rig.Same(t, "kind of a host that cannot be", fail.BadInput, fail.KindOf(err))
 }
 
-// A person may have commented out the only host.
+// A person may have commented out the only host, or all of the file.
 func TestAHostIsAddedToAnEmptyList(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
 		"version: 1\nhosts:\n":                  "version: 1\nhosts:\n  new:\n    destination: new\n",
 		"# mine\nversion: 1\nhosts: {}\n":       "# mine\nversion: 1\nhosts:\n  new:\n    destination: new\n",
+		"# gpu: {a: b}":                         "# gpu: {a: b}\nversion: 1\nhosts:\n  new:\n    destination: new\n",
 		"version: 1\nhosts:\n  # gpu: {a: b}\n": "version: 1\nhosts:\n  new:\n    destination: new\n\n# gpu: {a: b}\n",
 	} {
 		f := File(filepath.Join(t.TempDir(), "hosts.yaml"))

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -15,16 +17,22 @@ const heading = "# Your other machines. What may stand here: nbs-worker help hos
 
 // rewritten returns a file's text with other hosts. Hosts that did not change, and comments, stay as they are.
 func rewritten(text []byte, hosts Hosts) ([]byte, error) {
-	var document yaml.Node
-	if len(strings.TrimSpace(string(text))) > 0 {
-		if err := yaml.Load(text, &document); err != nil {
-			return nil, err
-		}
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
 	}
+	var document yaml.Node
+	if err := loader.Load(&document); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var above []byte
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
+		above = []byte(heading)
+		if comments := bytes.TrimSpace(text); len(document.Content) == 0 && len(comments) > 0 {
+			above = slices.Concat(comments, []byte("\n"))
+		}
 		document = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 		put(document.Content[0], "version", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: version})
-		text = nil
 	}
 	root := document.Content[0]
 	all := valueOf(root, "hosts")
@@ -53,10 +61,7 @@ func rewritten(text []byte, hosts Hosts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if text == nil {
-		out = append([]byte(heading), out...)
-	}
-	return out, nil
+	return slices.Concat(above, out), nil
 }
 
 // putLimits sets the limits of a host's entry.
