@@ -1,8 +1,11 @@
 package security
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -131,16 +134,35 @@ func TestSecurityRecordThatClaimsAnAgentSpeaksForNobody(t *testing.T) {
 	m.WaitState("alpha", "idle")
 	m.OK("spawn", "zed")
 	m.OK("stop", "zed")
-	alpha := m.Record("alpha")
-	m.SetRecord("zed", func(fields map[string]any) {
-		for _, name := range []string{"process", "pid", "tmux_session", "started", "desired"} {
-			fields[name] = alpha[name]
-		}
-		delete(fields, "exits")
-	})
+	alpha, pid := m.Record("alpha"), m.Session("alpha").RecordedPID
+	var live struct {
+		StartedAt int64 `json:"startedAt"`
+	}
+	entry := e2e.Read(t, filepath.Join(m.World.ConfigDir, "sessions", strconv.Itoa(pid)+".json"))
+	m.Must(json.Unmarshal([]byte(entry), &live))
 	const others = "belongs to another agent or project; nothing was typed"
-	m.Refused(5, others, "send", "zed", "for zed alone")
-	m.Refused(5, others, "ask", "@zed", "for zed alone")
+	for what, forge := range map[string]func(process map[string]any){
+		"copied":  func(map[string]any) {},
+		"wrapped": func(p map[string]any) { p["wrapped"] = map[string]any{"pid": 1 << 30, "start_ticks": 1} },
+		"adopted": func(p map[string]any) {
+			pane := strings.TrimSpace(m.Tmux("display-message", "-p", "-t", "=nbs-alpha-live:", "#{pane_id}"))
+			p["adopted"] = map[string]any{"at": "2026-02-20T11:44:07Z", "registered_ms": live.StartedAt, "pane": pane}
+		},
+	} {
+		m.SetRecord("zed", func(fields map[string]any) {
+			for _, name := range []string{"pid", "tmux_session", "desired"} {
+				fields[name] = alpha[name]
+			}
+			fields["started"] = "2026-02-20T11:44:07Z" // so it does not count as starting
+			process := maps.Clone(e2e.Process(alpha))
+			forge(process)
+			fields["process"] = process
+			delete(fields, "exits")
+		})
+		t.Log(what)
+		m.Refused(5, others, "send", "zed", "for zed alone")
+		m.Refused(5, others, "ask", "@zed", "for zed alone")
+	}
 	m.OK("send", "zed", "for zed alone", "--queue")
 	m.MustSay(m.OK("outbox", "list"), "for zed alone") // where it waits
 	m.OK("send", "alpha", "[[delay 1h]] for alpha")

@@ -78,6 +78,15 @@ func (f Finder) OfOriginal(r *agent.Record, pid int) bool {
 	return f.ofOtherAgent(r, pid)
 }
 
+// OfOther reports whether a process that a record names, or the leader of its pane, is known to belong to another agent.
+func (f Finder) OfOther(r *agent.Record, pid int) bool {
+	if r.Process.Adopted == nil {
+		return f.OfOriginal(r, pid)
+	}
+	id, err := f.Machine.Identify(pid)
+	return err == nil && f.hasOther(r, id)
+}
+
 // ofOtherAgent reports whether a process was started as an agent with another name, or as the agent of another
 // project that has the same agent.
 func (f Finder) ofOtherAgent(r *agent.Record, pid int) bool {

@@ -11,22 +11,27 @@ import (
 // of the mark.
 
 // stillAdopted reports whether the recorded process is still the adopted one. Its registry entry must have the start
-// of that process and the time of its registration. No other agent may have the process: no agent of this project,
-// of the project from which this one was copied, or of the project whose mark the process has.
+// of that process and the time of its registration. No other agent may have the process.
 func (f Finder) stillAdopted(r *agent.Record) bool {
 	config, err := f.configOf(r)
 	if err != nil {
 		return false
 	}
 	live, err := config.Registry().Entry(r.Process.PID)
-	if err != nil || !live.Is(r.Process) || f.isOriginal(r.ProjectRoot, r.Handle) || f.namedIn(r.ProjectRoot, r.Process.Identity) {
-		return false
+	return err == nil && live.Is(r.Process) && !f.hasOther(r, r.Process.Identity)
+}
+
+// hasOther reports whether another agent has a process: one of this project, of the project from which this one was
+// copied, or of the project whose mark the process has.
+func (f Finder) hasOther(r *agent.Record, id agent.Identity) bool {
+	if f.isOriginal(r.ProjectRoot, r.Handle) || f.namedIn(r.ProjectRoot, id) {
+		return true
 	}
-	if _, marked := f.markedOwner(r.Process.Identity); marked {
-		return false
+	if _, marked := f.markedOwner(id); marked {
+		return true
 	}
-	others, err := f.AgentsOf(f.Store, r.Process.PID, r.Process.StartTicks)
-	return err == nil && !slices.ContainsFunc(others, func(other agent.Handle) bool { return !other.Same(r.Handle) })
+	others, err := f.AgentsOf(f.Store, id.PID, id.StartTicks)
+	return err != nil || slices.ContainsFunc(others, func(other agent.Handle) bool { return !other.Same(r.Handle) })
 }
 
 // namedIn reports whether an agent of another project has the process.

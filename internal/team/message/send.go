@@ -13,7 +13,6 @@ import (
 	"nbs-worker/internal/claude/transcript"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
-	"nbs-worker/internal/platform/tmux"
 	"nbs-worker/internal/store/queue"
 	"nbs-worker/internal/team/message/typing"
 	"nbs-worker/internal/team/observe"
@@ -223,21 +222,6 @@ func (s *Sender) lookLocked(ctx context.Context, handle *agent.Handle, verb stri
 	return s.project.LookAt(ctx, r), unlock, nil
 }
 
-// terminal returns the pane in which an agent was seen. Errors: Unfit if there is no pane; Conflict if the pane is that
-// of another agent, whose process the record names: the process is not part of what the seal covers.
-func (s *Sender) terminal(sight *observe.Sight) (typing.Terminal, error) {
-	if sight.Pane == nil {
-		return nil, fail.Errorf(fail.Unfit, "it does not run in tmux, and nothing can be typed there").
-			Hint("move it into tmux, which ends it and starts it again: nbs-worker resume %s --force", sight.Record.Handle)
-	}
-	if r := &sight.Record; r.Process.Adopted == nil && s.project.Lineage().OfOriginal(r, r.Process.Claude().PID) {
-		copied := fail.Errorf(fail.Conflict, "process %d is recorded as %s's, but belongs to another agent or project; nothing was typed", r.Process.Claude().PID, r.Handle)
-		return nil, s.project.HintAside(copied, r, "if the record was copied")
-	}
-	client, err := s.project.Client(&sight.Record)
-	return pane{client, *sight.Pane}, err
-}
-
 // handOver writes a text to a file, and returns the text to type in its place. Errors: Unfit if the path of the
 // project cannot be typed.
 func (s *Sender) handOver(l *letter) (typed, path string, err error) {
@@ -336,18 +320,4 @@ func (s *Sender) movedTo(r *agent.Record) (ids []agent.SessionID) {
 		}
 	}
 	return slices.DeleteFunc(slices.Compact(ids), func(id agent.SessionID) bool { return id == r.SessionID })
-}
-
-// pane is a tmux pane as a [typing.Terminal].
-type pane struct {
-	client *tmux.Client
-	pane   tmux.Pane
-}
-
-func (p pane) Screen(ctx context.Context) (tmux.Styled, error) {
-	return p.client.Styled(ctx, p.pane.ID)
-}
-
-func (p pane) Write(ctx context.Context, text string, cursor *tmux.Cursor) (bool, error) {
-	return p.client.Write(ctx, p.pane, text, cursor)
 }
