@@ -62,7 +62,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	asked, err := s.Project.Store.Load(handle)
 	if err == nil && resume.Unstopped && asked.LaunchDesired() == agent.DesiredStopped {
 		err = fail.Errorf(fail.Conflict, "the agent was stopped since this command chose it").
-			Hint("to start it all the same: nbs-worker resume %s", handle)
+			Hint("to start it anyway: nbs-worker resume %s", handle)
 	}
 	if err != nil {
 		return Started{}, err
