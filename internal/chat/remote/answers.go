@@ -7,6 +7,7 @@ import (
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/human"
 	"nbs-worker/internal/store/deliveries"
 	"nbs-worker/internal/store/requests"
@@ -29,24 +30,29 @@ func (t *Team) AnswerAgent(ctx context.Context, a bridge.Answering) (bridge.Answ
 }
 
 // meant returns the request that a message answers. For a handle that is the one that was open when the message came first:
-// after a crash the message comes again, and its user has not seen what the agent asks by then. Errors: those of asked.
+// after a crash the message comes again, and its user has not seen what the agent asks by then. The same goes for a message
+// that meant none. Errors: those of asked.
 func (t *Team) meant(ctx context.Context, answers *answer.Answerer, a *bridge.Answering) (requests.Request, error) {
 	if answer.IsID(a.Request) {
 		return asked(ctx, answers, a.Request)
 	}
 	note, noted, err := t.Notes.Get(a.ID + ":request")
-	if err != nil {
+	switch {
+	case err != nil:
 		return requests.Request{}, err
-	}
-	if noted {
+	case noted && !answer.IsID(note.Text):
+		return requests.Request{}, fail.Errorf(fail.NotFound, "%s", note.Text)
+	case noted:
 		a.Request = note.Text
 		return asked(ctx, answers, a.Request)
 	}
 	r, err := asked(ctx, answers, a.Request)
-	if err == nil {
-		err = t.Notes.Put(deliveries.Note{
-			ID: a.ID + ":request", Key: "@" + string(r.Handle), State: deliveries.Over, Text: r.ID, At: t.Supervisor.Project.Now().UTC(),
-		})
+	note = deliveries.Note{ID: a.ID + ":request", Key: "@" + a.Request, State: deliveries.Over, Text: r.ID, At: t.Supervisor.Project.Now().UTC()}
+	if err != nil {
+		note.Text = err.Error()
+	}
+	if kind := fail.KindOf(err); err == nil || kind == fail.NotFound || kind == fail.BadInput { // not one that could not be looked up
+		err = errors.Join(err, t.Notes.Put(note))
 	}
 	return r, err
 }

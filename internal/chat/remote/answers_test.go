@@ -3,11 +3,13 @@ package remote
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"nbs-worker/internal/agent"
 	"nbs-worker/internal/chat/bridge"
+	"nbs-worker/internal/fail"
 	"nbs-worker/internal/platform/machine/fake"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
@@ -49,7 +51,14 @@ func TestAMessageThatComesAgainAnswersNoOtherRequest(t *testing.T) {
 		return r.ID, err
 	}
 
+	none := func() {
+		t.Helper()
+		got, err := meant("telegram:0", "alpha")
+		rig.Check(t, fail.KindOf(err) == fail.NotFound && strings.Contains(err.Error(), "no request of it is open"), "a message that came when none was open means %s, %v", got, err)
+	}
+	none()
 	first := asks()
+	none()
 	for range 2 {
 		got, err := meant("telegram:1", "alpha")
 		rig.Check(t, err == nil && got == first.ID, "%s, %v; want %s", got, err, first.ID)
