@@ -2,6 +2,7 @@ package team
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -90,4 +91,26 @@ func TestARestartThatDoesNotComeBack(t *testing.T) {
 	c.is(c.says("restart", "--rolling"), "alpha:restart beta:restart")
 	c.is(c.differs(0), "alpha:equal beta:equal")
 	c.Check(c.Session("alpha").SessionID == alpha.SessionID, "alpha has another conversation")
+}
+
+// An agent that a person stops during a rolling restart stays stopped, and the restart goes on.
+func TestARollingRestartPassesAnAgentThatIsStopped(t *testing.T) {
+	c := standIn(t)
+	slow := filepath.Join(c.World.Home, "slow")
+	claude := c.Variable("NBS_CLAUDE")
+	c.Env = append(c.Env, "NBS_CLAUDE="+c.Script(`while [ -e `+slow+` ] && [ "$NBS_HANDLE" = alpha ]; do sleep 0.05; done; exec `+claude+` "$@"`))
+	c.has("version: 1\nagents:\n  alpha:\n  beta:\n  gamma:\n")
+	c.OK("up")
+	c.WaitState("alpha", "idle")
+	gamma := c.WaitState("gamma", "idle")
+	c.Must(os.WriteFile(slow, nil, 0o600))
+	restart, said := c.begins("restart", "--rolling")
+	c.WaitState("alpha", "starting")
+	c.OK("stop", "beta")
+	c.Must(os.Remove(slow))
+	c.Check(restart.End().Code == 7, "restart: %s", said)
+	c.MustSay(said.String(), "beta: the agent was stopped since this command chose it", "nbs-worker resume beta")
+	c.MustBe("beta", "stopped")
+	c.WaitState("alpha", "idle")
+	c.Check(c.WaitState("gamma", "idle").PID != gamma.PID, "gamma was not restarted: %s", said)
 }

@@ -17,6 +17,9 @@ import (
 	"nbs-worker/internal/team/teardown"
 )
 
+// ErrStopped is wrapped by the Conflict about an agent that was stopped since the caller chose it.
+var ErrStopped = errors.New("the agent was stopped since this command chose it")
+
 // Resume says how to resume an agent.
 type Resume struct {
 	Model *agent.Model // nil keeps the recorded one
@@ -25,7 +28,7 @@ type Resume struct {
 	Cwd   string       // absolute; "" for the recorded folder, or its new place if the project was moved
 	Brief *Briefing    // of a new conversation; nil: no briefing
 
-	// Unstopped refuses an agent that is stopped: when the caller chose it, it was not.
+	// Unstopped refuses an agent that is stopped, with [ErrStopped]: when the caller chose it, it was not.
 	Unstopped bool
 
 	SessionID agent.SessionID // the earlier conversation to go back to; "" for the present one
@@ -61,7 +64,7 @@ func (s *Supervisor) Resume(ctx context.Context, handle agent.Handle, resume Res
 	interrupt, ctx := ctx, context.WithoutCancel(ctx) // only waiting is interrupted
 	asked, err := s.Project.Store.Load(handle)
 	if err == nil && resume.Unstopped && asked.LaunchDesired() == agent.DesiredStopped {
-		err = fail.Errorf(fail.Conflict, "the agent was stopped since this command chose it").
+		err = fail.Errorf(fail.Conflict, "%w", ErrStopped).
 			Hint("to start it anyway: nbs-worker resume %s", handle)
 	}
 	if err != nil {

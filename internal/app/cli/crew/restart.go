@@ -2,6 +2,7 @@ package crew
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 
@@ -12,6 +13,7 @@ import (
 	"nbs-worker/internal/app/wire"
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/team/compose"
+	"nbs-worker/internal/team/supervisor"
 )
 
 type restartOptions struct {
@@ -73,7 +75,7 @@ func runRestart(ctx context.Context, f *ui.Factory, o *restartOptions) error {
 		started, err := team.Again(ctx, step, startOf(f, handle, o.trust))
 		f.SayStarted(handle, started)
 		if err != nil {
-			if o.rolling {
+			if o.rolling && !errors.Is(err, supervisor.ErrStopped) {
 				lost.Store(&handle)
 			}
 			return ui.Outcome{}, err
