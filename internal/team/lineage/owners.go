@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nbs-worker/internal/agent"
+	"nbs-worker/internal/platform/folder"
 	"nbs-worker/internal/store"
 )
 
@@ -36,7 +37,7 @@ func (f Finder) hasOther(r *agent.Record, id agent.Identity) bool {
 
 // namedIn reports whether an agent of another project has the process.
 func (f Finder) namedIn(root string, id agent.Identity) bool {
-	if root == f.Store.Project() {
+	if folder.Same(root, f.Store.Project()) {
 		return false
 	}
 	project, err := store.Open(root)
