@@ -137,6 +137,46 @@ func TestStatusLineInAFile(t *testing.T) {
 	m.Check(errors.Is(err, fs.ErrNotExist), "an agent has written a file: %v", err)
 }
 
+// A file that a person has written stays, also if it is written while the command runs; what a killed command left is replaced.
+func TestStatusLineLeavesAPersonsFile(t *testing.T) {
+	m := standIn(t)
+	m.spawnDone("alice")
+	file := filepath.Join(m.Dir, "notes")
+	link := filepath.Join(m.Dir, "link")
+	m.Must(os.Symlink("notes", link))
+	has := func(text string) {
+		t.Helper()
+		found, err := os.ReadFile(file)
+		m.Must(err)
+		rig.Equal(t, string(found), text, "what is in the file")
+	}
+	refused := func(w *e2e.Running) {
+		t.Helper()
+		m.WaitFor("the command has ended", func() (bool, string) { return e2e.Dead(w.Process.Pid), "" })
+		r := w.End()
+		m.Check(r.Code == 5, "%s", r)
+		m.MustSay(r.Stderr, "exists, and status-line did not write it")
+	}
+	for _, text := range []string{"mine\n", "1 needs you: alice done\nmine\n"} {
+		m.Write(file, text)
+		refused(m.Begin("status-line", "--file", file))
+		has(text)
+	}
+	refused(m.Begin("status-line", "--file", link))
+	refused(m.Begin("status-line", "--file", m.Dir))
+
+	m.Write(file, "3 need you: a waits 3m, b done, c done, …; 1 unknown\n")
+	w := m.Begin("status-line", "--file", file)
+	m.WaitFor("the file is replaced", func() (bool, string) {
+		text, _ := os.ReadFile(file)
+		return strings.HasPrefix(string(text), "1 needs you: alice done"), string(text)
+	})
+	m.Write(file, "mine again\n")
+	m.OK("screen", "alice") // a look, which changes the line
+	refused(w)
+	has("mine again\n")
+}
+
 // tmux runs one command for each client, shows what it prints, and starts it again if it is killed.
 func TestStatusLineInTmux(t *testing.T) {
 	m := standIn(t)

@@ -43,8 +43,9 @@ starts it again if it was killed.
 
 --file keeps the line in a file instead, for what reads one, such as the prompt of a shell. The
 file is replaced at each change, is for your user only, and is removed when the command ends; if
-it is killed by signal 9, the file stays. Only a person may.`,
-			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
+it is killed by signal 9, the file stays, and the next command replaces it. A file with anything
+else is not touched. Only a person may.`,
+			fail.Failed, fail.NotFound, fail.TimedOut, fail.BadInput, fail.Conflict, fail.Unfit, fail.Partial, fail.Held, fail.Interrupted),
 		Example: `  nbs-worker status-line
   nbs-worker status-line --follow --all-projects
   nbs-worker status-line --all-projects --file ~/.cache/needs-me`,
@@ -70,6 +71,9 @@ func runNeedsLine(ctx context.Context, f *ui.Factory, o *needsLineOptions) error
 	}
 	if o.file != "" {
 		if err := f.CheckPerson("keep a line in a file"); err != nil {
+			return ui.Failed(err, "status-line")
+		}
+		if err := checkLineFile(o.file); err != nil {
 			return ui.Failed(err, "status-line")
 		}
 	}
@@ -111,16 +115,19 @@ func followNeeds(ctx context.Context, f *ui.Factory, all []*ui.OpenProject, o *n
 		last = &line
 		return line != "", nil
 	})
-	if o.file != "" && last != nil { // a line that no command keeps true is worse than none
+	if o.file != "" && last != nil && checkLineFile(o.file) == nil { // a line that no command keeps true is worse than none
 		_ = os.Remove(o.file)
 	}
 	return err
 }
 
-// show prints a line, or replaces the file by it.
+// show prints a line, or replaces the file by it, unless a person has put something else there since the last look.
 func (o *needsLineOptions) show(f *ui.Factory, line string) error {
 	if o.file == "" {
 		_, err := fmt.Fprintln(f.Streams.Out, line)
+		return err
+	}
+	if err := checkLineFile(o.file); err != nil {
 		return err
 	}
 	return renameio.WriteFile(o.file, []byte(line+"\n"), 0o600, renameio.WithTempDir(filepath.Dir(o.file)), renameio.WithStaticPermissions(0o600))
