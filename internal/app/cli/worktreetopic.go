@@ -12,6 +12,7 @@ from the repository's working tree. A file that is there already is never overwr
 A worktree is removed only by dismiss --remove-worktree, and only if nothing can be lost:
   - no file is changed, or new and not ignored; no copied file differs
   - no merge or rebase is under way; nothing of its branch is stashed
+  - no person has locked it with git worktree lock
   - each commit is in another branch or a remote one that git knows; or
     another branch has, or has had, all files as the commits leave them
   - no ignored folder holds a repository of its own

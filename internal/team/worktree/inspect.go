@@ -74,7 +74,7 @@ func (t *Tree) find(ctx context.Context, m *machine.Machine, ended bool, looks [
 		return []Obstacle{unknown("whether it is the agent's tree", err)}
 	}
 	var all []Obstacle
-	for _, look := range looks {
+	for _, look := range append(looks, obstacleLook{"whether a person has locked it", t.personsLock}) {
 		found, err := look.look(ctx)
 		if err != nil {
 			found = append(found, unknown(look.at, err))
@@ -226,6 +226,19 @@ func (t *Tree) midway(ctx context.Context) (all []Obstacle, err error) {
 		}
 	}
 	return all, nil
+}
+
+// personsLock finds a lock of git's that is not the agent's: a person has said that the tree must stay.
+func (t *Tree) personsLock(ctx context.Context) ([]Obstacle, error) {
+	known, err := t.entry(ctx)
+	if err != nil || known == nil || !known.isLocked || strings.HasPrefix(known.locked, ours) {
+		return nil, err
+	}
+	why := ""
+	if known.locked != "" {
+		why = ": " + human.Quote(known.locked)
+	}
+	return []Obstacle{{"a person has locked it" + why, "to unlock it: " + "git -C " + human.ShellWord(t.Path) + " worktree unlock ."}}, nil
 }
 
 // processes finds the processes that work in the tree, this one too, and those that have a file of it open. Those of
