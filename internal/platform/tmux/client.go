@@ -136,7 +136,11 @@ func (c *Client) said(process *process, exit error) (string, error) {
 		return "", fail.Errorf(fail.Failed, "tmux: %w", exit)
 	}
 	// Some refusals come with exit code 0: the text decides.
-	if failure := classify(complaint); exit != nil || errors.Is(failure, errDenied) {
+	failure := classify(complaint)
+	if errors.Is(failure, errNoSocket) {
+		return "", fail.Errorf(fail.Failed, "%w", failure).Hint("to look at its folder: df %s", human.ShellWord(filepath.Dir(c.path)))
+	}
+	if exit != nil || errors.Is(failure, errDenied) {
 		return "", failure
 	}
 	return string(process.stdout.text), nil
@@ -159,7 +163,11 @@ func (c *Client) check() error {
 	return checkSocket(c.path)
 }
 
-var errDenied = errors.New("the tmux server refuses this user")
+// Refusals that may come with exit code 0.
+var (
+	errDenied   = errors.New("the tmux server refuses this user")
+	errNoSocket = errors.New("no tmux server can be started there")
+)
 
 // classify returns the error for a text of tmux 3.x on stderr.
 func classify(stderr string) error {
@@ -169,6 +177,7 @@ func classify(stderr string) error {
 		err  error
 	}{
 		{"no server running", ErrNoServer},
+		{"error creating ", errNoSocket},             // its folder is not there, or is full
 		{"(No such file or directory)", ErrNoServer}, // no socket; another failure to connect proves nothing
 		{"server exited unexpectedly", ErrNoServer},
 		{"lost server", ErrNoServer},

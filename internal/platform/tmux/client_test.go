@@ -43,6 +43,7 @@ func TestClassify(t *testing.T) {
 		"no current target":                                                   ErrNoSession,
 		"duplicate session: nbs-a-live":                                       ErrDuplicate,
 		"access not allowed":                                                  errDenied,
+		"error creating /gone/s (No such file or directory)":                  errNoSocket,
 		"error connecting to /tmp/tmux-0/default (Permission denied)":         nil,
 		"error connecting to /tmp/tmux-0/default (Too many open files)":       nil,
 		"error connecting to /tmp/x/s (Resource temporarily unavailable)":     nil,
@@ -53,7 +54,7 @@ func TestClassify(t *testing.T) {
 		"error connecting to /tmp/" + strings.Repeat("x", 99) + " (File name too long)": nil,
 	} {
 		got := classify(text + "\n")
-		for _, known := range []error{ErrNoServer, ErrNoSession, ErrDuplicate, errDenied} {
+		for _, known := range []error{ErrNoServer, ErrNoSession, ErrDuplicate, errDenied, errNoSocket} {
 			if errors.Is(got, known) != errors.Is(want, known) {
 				t.Errorf("%q: is it %q? %t", text, known, errors.Is(got, known))
 			}

@@ -118,3 +118,12 @@ func TestFolderThatIsNotThere(t *testing.T) {
 	panes := s.panes()
 	rig.Check(t, len(panes) == 0, "a session was made elsewhere: %v", panes)
 }
+
+// tmux says so, and ends with 0.
+func TestSocketThatCannotBeMade(t *testing.T) {
+	s := newServer(t)
+	client, err := New(s.dir + "/gone/s")
+	rig.Must(t, err)
+	err = client.NewSession(t.Context(), Spec{Name: "nbs-a-live", Dir: s.dir, Command: shell(stay)})
+	rig.Check(t, err != nil && !errors.Is(err, ErrNoServer) && strings.Contains(err.Error(), "error creating "+s.dir+"/gone/s"), "NewSession = %v; want the cause", err)
+}
