@@ -125,7 +125,7 @@ An agent needs a person for one of these reasons. If there are several, the firs
   short  little of its context is left, a usage limit ended its turn, or
          its budget is spent
   done   its turn has ended, and no person has looked since: by attach,
-         screen, logs, send or dash, or in its terminal
+         next, screen, logs, changes, send or dash, or in its terminal
 
 The context that is left is healthy, low (25% or less), critical (under 15%) or at the floor
 (under 10%). NBS_CONTEXT_BANDS sets other limits. Context and cost are what Claude's status

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"nbs-worker/internal/fail"
 	"nbs-worker/internal/sim/rig"
 	"nbs-worker/internal/store"
+	"nbs-worker/internal/store/conversations"
 	"nbs-worker/internal/store/journal"
 	"nbs-worker/internal/store/storetest"
 	"nbs-worker/internal/store/trust"
@@ -127,4 +129,22 @@ func TestReaderThatLeaves(t *testing.T) {
 		err := Events(t.Context(), w.Project.Store, EventQuery{Last: last}, func(journal.Event) error { visits++; return unix.EPIPE }, func(string) {})
 		rig.Check(t, visits == 1 && errors.Is(err, unix.EPIPE), "of the last %d: %d visits, %v", last, visits, err)
 	}
+}
+
+// What an agent has said is not of a dismissed one because the agent's record cannot be read.
+func TestSearchOfADamagedRecord(t *testing.T) {
+	t.Parallel()
+	id, earlier := agent.NewSessionID(), agent.NewSessionID()
+	w := newWorld(t, agent.Record{Spec: agent.Spec{SessionID: id}})
+	w.Project.Env = []string{"CLAUDE_CONFIG_DIR=" + w.config}
+	w.says(id, "the tide")
+	w.says(earlier, "the tide before")
+	for handle, id := range map[agent.Handle]agent.SessionID{"alpha": id, "gone": earlier} {
+		rig.Must(t, w.Project.Store.Journal().Append(t.Context(), journal.Event{At: storetest.SomeTime(), Event: "spawn", Handle: handle, SessionID: id}))
+	}
+	storetest.Write(w, filepath.Join(w.Project.Store.Project(), ".nbs/sessions/alpha.json"), "{")
+	places, unread := map[string]bool{}, ""
+	q := Search{Match: regexp.MustCompile("tide"), Sees: func(conversations.Key) bool { return true }, Dismissed: true}
+	rig.Must(t, q.Run(t.Context(), w.Project, func(m Found) error { places[m.Place.String()] = true; return nil }, func(p Place, _ error) { unread += p.String() }))
+	rig.Check(t, unread == "alpha" && len(places) == 2 && places["alpha"] && places["gone (dismissed)"], "found in %v; unread: %s", places, unread)
 }

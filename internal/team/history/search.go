@@ -65,13 +65,17 @@ type talk struct {
 // Run reads the conversations, the present ones and the earlier ones, and passes each match to found. A conversation that
 // two agents have is read once. unread gets the error of each place or conversation that cannot be read.
 func (q Search) Run(ctx context.Context, o *observe.Project, found func(Found) error, unread func(Place, error)) error {
-	talks, err := agentsTalks(o, unread)
+	isUnread := map[string]bool{}
+	talks, err := agentsTalks(o, func(p Place, err error) {
+		isUnread[p.Handle.Key()] = true
+		unread(p, err)
+	})
 	if err != nil {
 		return err
 	}
 	talks = append(talks, q.keyedTalks(o, unread)...)
 	if q.Dismissed {
-		dismissed, err := dismissedTalks(ctx, o)
+		dismissed, err := journalTalks(ctx, o, isUnread)
 		if err != nil {
 			return err
 		}
@@ -140,13 +144,14 @@ func (q Search) keyedTalks(o *observe.Project, unread func(Place, error)) (talks
 	return talks
 }
 
-// dismissedTalks returns the conversations that the journal names. What agents have is in their records, and first.
-func dismissedTalks(ctx context.Context, o *observe.Project) (talks []talk, err error) {
+// journalTalks returns the conversations that the journal names. What agents have is in their records, and first. One of
+// an agent whose record cannot be read may be its present one.
+func journalTalks(ctx context.Context, o *observe.Project, isUnread map[string]bool) (talks []talk, err error) {
 	err = Events(ctx, o.Store, EventQuery{}, func(e journal.Event) error {
 		id, err := agent.ParseSessionID(string(e.SessionID))
 		if _, invalid := agent.ParseHandle(string(e.Handle)); err == nil && invalid == nil {
 			spec := &agent.Spec{Handle: e.Handle, ProjectRoot: o.Store.Project()}
-			talks = append(talks, talk{Place{Handle: e.Handle, Dismissed: true}, id, func() (claude.Config, error) { return claude.ConfigOf(spec, o.Env) }})
+			talks = append(talks, talk{Place{Handle: e.Handle, Dismissed: !isUnread[e.Handle.Key()]}, id, func() (claude.Config, error) { return claude.ConfigOf(spec, o.Env) }})
 		}
 		return nil
 	}, func(string) {})

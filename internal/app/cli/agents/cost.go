@@ -86,8 +86,12 @@ func runCost(_ context.Context, f *ui.Factory, o *costOptions) error {
 			continue
 		}
 		var spending *agent.Spending
-		if r, err := s.Project.Store.Load(l.Handle); err == nil && !l.Closed {
-			spending = l.Spending(r.Budget, s.Project.Now())
+		if !l.Closed {
+			if r, err := s.Project.Store.Load(l.Handle); err == nil {
+				spending = l.Spending(r.Budget, s.Project.Now())
+			} else { // its budget is unknown
+				unread(string(l.Handle), err)
+			}
 		}
 		sums.Agents = append(sums.Agents, wire.NewAgentCost(l, o.from, spending))
 	}
@@ -100,7 +104,7 @@ func runCost(_ context.Context, f *ui.Factory, o *costOptions) error {
 	} else {
 		err = printCosts(f, o, &sums)
 	}
-	return cmp.Or(err, outcome.Failed())
+	return cmp.Or(ui.Failed(err, "cost"), outcome.Failed())
 }
 
 func (o *costOptions) isChoice() bool { return len(o.Handles)+len(o.Groups) > 0 }

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -108,13 +107,14 @@ func searchIn(ctx context.Context, f *ui.Factory, o *searchOptions, p *ui.OpenPr
 			}
 			return f.PrintJSON(wire.NewFound(m, project))
 		}
-		var heading error
 		if m.Path != at.Path {
-			heading = printFoundIn(f, o, p.Path, m)
+			if err := printFoundIn(f, o, p.Path, m); err != nil {
+				return err
+			}
 		}
 		at = m
 		m.Text = around(m.Text, o.Match)
-		return errors.Join(heading, f.PrintSaid(m.Said))
+		return f.PrintSaid(m.Said)
 	}, func(where history.Place, unread error) {
 		defer f.Beside(p)()
 		outcome.Failures = append(outcome.Failures, unread)
