@@ -238,7 +238,7 @@ func (t *Tree) personsLock(ctx context.Context) ([]Obstacle, error) {
 	if known.locked != "" {
 		why = ": " + human.Quote(known.locked)
 	}
-	return []Obstacle{{"a person has locked it" + why, "to unlock it: " + "git -C " + human.ShellWord(t.Path) + " worktree unlock ."}}, nil
+	return []Obstacle{{"a person has locked it" + why, "to unlock it: git -C " + human.ShellWord(t.Path) + " worktree unlock ."}}, nil
 }
 
 // processes finds the processes that work in the tree, this one too, and those that have a file of it open. Those of
