@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -40,4 +41,25 @@ func TestCostOfADamagedRecord(t *testing.T) {
 	damage(t, project, "beta")
 	r := run("--root", project, "cost").want(t, fail.Partial, "cost beta", "is damaged")
 	rig.Equal(t, r.out, "alpha\t0.00\t0.00\t-\nbeta\t0.00\t0.00\t-\nall\t0.00\t0.00\t-\n", "the costs")
+}
+
+// A follower ends with its reader, and not only with its next line, which may never come: in a script, what stands behind
+// "logs --follow | grep -m1 done" would wait for it.
+func TestFollowersEndWithTheirReader(t *testing.T) {
+	t.Parallel()
+	project := newProject(t, uitest.Record("alpha"))
+	for _, verb := range [][]string{{"events", "--follow"}, {"logs", "alpha", "--follow"}} {
+		read, write, err := os.Pipe()
+		rig.Must(t, err)
+		defer write.Close()
+		ended := make(chan ran, 1)
+		go func() { ended <- runOn(ui.Streams{Out: write}, append([]string{"--root", project}, verb...)...) }()
+		rig.Must(t, read.Close())
+		select {
+		case r := <-ended:
+			r.want(t, fail.Interrupted)
+		case <-rig.Patient(t).Done():
+			t.Fatalf("%v goes on", verb)
+		}
+	}
 }

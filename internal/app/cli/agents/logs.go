@@ -32,7 +32,8 @@ others on stderr.
 
 --tools adds what tools and subagents did and what Claude inserted. --all begins with the
 agent's previous conversations; --session-id shows only one of them. --follow waits for new
-messages, also in the next conversation; it ends with 0 when the agent is dismissed.
+messages, also in the next conversation; it ends with 0 when the agent is dismissed, and with 130
+when its reader leaves.
 
 Details:
 
@@ -87,6 +88,9 @@ func runLogs(ctx context.Context, f *ui.Factory, opts logsOptions) error {
 		return ui.Failed(err, "logs", string(opts.Handle))
 	}
 	at := s.Project.Now()
+	if opts.Follow {
+		ctx = f.Streams.WhileRead(ctx)
+	}
 	err = history.Logs(ctx, s.Project, opts.LogQuery, history.LogReader{Said: f.PrintSaid, Session: f.PrintLogSession, Note: f.SayNote})
 	if err == nil {
 		ui.NoteLook(ctx, s, at, opts.Handle)

@@ -35,7 +35,8 @@ func newEventsCmd(f *ui.Factory) *cobra.Command {
 		Long: ui.WithCodes(`Prints the journal, one line per event, oldest first: time, event, handle, pid, session id,
 detail. In a pipe the fields are separated by tabs, times are in RFC 3339, and "-" means unknown.
 The journal keeps the events and session ids of dismissed agents. --follow waits for new events,
-until it is interrupted or the project's .nbs is gone; --since 0s skips past ones.
+until it is interrupted, its reader leaves, or the project's .nbs is gone; --since 0s skips past
+ones.
 
 --verify checks that the journal was not altered. Each line of .nbs/journal.jsonl holds the
 SHA-256 of the line before it, and the end of this chain is also stored in your state folder,
@@ -81,6 +82,9 @@ func runEvents(ctx context.Context, f *ui.Factory, opts eventsOptions) error {
 	}
 	if opts.verify {
 		return ui.Failed(verifyEvents(f, s), "events --verify")
+	}
+	if opts.Follow {
+		ctx = f.Streams.WhileRead(ctx)
 	}
 	return ui.Looked(history.Events(ctx, s.Project.Store, opts.EventQuery, func(e journal.Event) error { return printEvent(f, e) }, f.SayNote), "events")
 }
