@@ -201,6 +201,10 @@ func (k *Known) assessWell(a *Assessment) {
 	if k.Status.State == agent.Idle || k.Status.State == agent.TurnFailed {
 		a.Verdict = Idle
 	}
+	if k.IsNotAllowed() { // it does not start again before a person allows it
+		a.is(Held, LevelAssess, Allow)
+		a.saw("its record is not allowed")
+	}
 	if retry := k.Status.Retry; retry != nil {
 		a.saw("attempt %d of %d in %s", retry.Attempt, retry.Of, retry.In)
 	}

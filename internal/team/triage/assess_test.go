@@ -121,6 +121,7 @@ func TestAssessTheLiving(t *testing.T) {
 		"stuck":           {with(in(busy), quietFor(16*time.Minute, 90*time.Millisecond)), Stuck, 2, false, "it has shown no progress for 16m; the last sign was its transcript", []Step{Interrupt}},
 		"patience":        {with(in(busy), quietFor(15*time.Minute, 0)), Healthy, 0, true, "busy", nil},
 		"computes":        {with(in(busy), quietFor(time.Hour, 900*time.Millisecond)), Healthy, 0, true, "900ms of processor time in 2s", nil},
+		"not allowed":     {with(in(idle), func(v *inspect.View) { v.NotAllowed = fail.Errorf(fail.Held, "not allowed") }), Held, 0, false, "its record is not allowed", []Step{Allow}},
 		"idle for long":   {with(in(idle), quietFor(time.Hour, 0)), Idle, 0, false, "idle", nil},
 		"never sampled":   {with(in(busy), func(v *inspect.View) { v.Growth = &inspect.Growth{At: now.Add(-time.Hour)} }), Healthy, 0, true, "busy", nil},
 		"process stopped": {with(with(in(busy), quietFor(0, 0)), func(v *inspect.View) { v.Growth.Halted = true }), Zombie, 3, false, "stopped by a signal at two looks 2s apart", []Step{ResumeForce}},
