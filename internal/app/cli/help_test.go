@@ -201,6 +201,7 @@ func TestExitCodesOfTheHelpAreThePublishedOnes(t *testing.T) {
 	} {
 		rig.Check(t, strings.Count(all, "\n"+want) == 1, "help exit-codes does not hold %q once:\n%s", want, all)
 	}
+	rig.Check(t, strings.Contains(run("help", "diff").out, "\n    1  failed"), "help diff leaves out the code of a difference")
 	for _, cmd := range verbs() {
 		_, codes, _ := strings.Cut(cmd.Long, "\n\nExit codes:\n")
 		for line := range strings.Lines(codes + "\n") {

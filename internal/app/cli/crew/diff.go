@@ -29,7 +29,7 @@ resume --fresh; or another agent, after a dismiss. What the file does not say is
 
 Exit code 0 means that all agents are as the file says, 1 that some are not. diff changes
 nothing, and the file needs no seal.`,
-			fail.NotFound, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
+			fail.Failed, fail.NotFound, fail.BadInput, fail.Unfit, fail.Partial, fail.Interrupted),
 		Example: `  nbs-worker diff
   nbs-worker diff --json | jq -r '.[] | select(.is != "equal").handle'`,
 		Args:              o.positional,
