@@ -19,7 +19,9 @@ import (
 
 // The sizes in bytes beyond which a file of ours is damaged.
 const (
-	fileLimit = 1 << 20
+	// fileLimit has room for some 25,000 earlier conversations of an agent. A change that would make the record larger is
+	// refused, so that the agent could not be followed to its next one.
+	fileLimit = 4 << 20
 	// newRecordLimit is for the record of an agent that was never started. The rest has room for
 	// twenty exits, with last screens full of characters that JSON spells with six.
 	newRecordLimit = 400 << 10
@@ -139,8 +141,11 @@ func (s *Store) Insert(ctx context.Context, record agent.Record) error {
 	if err := s.seal(&record); err != nil {
 		return err
 	}
-	// There must be room for the data of later starts and ends.
-	return errors.Join(s.nbs.WriteJSON(sessions, recordFile(record.Handle), &record, newRecordLimit), s.syncFolders())
+	limit := newRecordLimit // there must be room for the data of later starts and ends
+	if len(record.Exits) > 0 || len(record.PreviousSessions) > 0 {
+		limit = fileLimit // it was started under another handle or at another machine
+	}
+	return errors.Join(s.nbs.WriteJSON(sessions, recordFile(record.Handle), &record, limit), s.syncFolders())
 }
 
 // CheckFree checks that no agent has the handle, in any case.

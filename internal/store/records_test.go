@@ -19,6 +19,30 @@ import (
 	"nbs-worker/internal/store/storetest"
 )
 
+// A loop that gives an agent each of its tasks in a new conversation makes some hundred of them a day.
+func TestAgentWithManyConversations(t *testing.T) {
+	t.Parallel()
+	s := newStoreWith(t, "alice")
+	id := func(i int) agent.SessionID {
+		return agent.SessionID(fmt.Sprintf("abc12345-1234-1234-1234-%012d", i))
+	}
+	const many = 10_000
+	_, err := s.Update(t.Context(), "alice", func(r *agent.Record) error {
+		for i := range many {
+			r.PreviousSessions = append(r.PreviousSessions, agent.PreviousSession{SessionID: id(i), Until: r.Started, Reason: "clear"})
+		}
+		return nil
+	})
+	rig.Must(t, err)
+	_, err = s.Update(t.Context(), "alice", func(r *agent.Record) error { r.Replace(id(many), r.Started, "clear"); return nil })
+	rig.Must(t, err)
+	r, err := s.Load("alice")
+	rig.Must(t, err)
+	rig.Check(t, r.SessionID == id(many) && len(r.PreviousSessions) == many+1, "%s, %d earlier ones", r.SessionID, len(r.PreviousSessions))
+	r.Handle = "bob" // as rename does
+	rig.Must(t, s.Insert(t.Context(), r))
+}
+
 // legacy is a record as the original tools wrote it.
 const legacy = `{"handle":"theologian","session_id":"abc12345-1234-1234-1234-123456789abc","model":"opus",
 "tmux_session":"nbs-theologian-live","started":"2026-02-20T11:44:07Z","initial_prompt":"Load /nbs-teams-chat...",

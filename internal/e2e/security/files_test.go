@@ -74,7 +74,7 @@ func TestRecordOfAGigabyte(t *testing.T) {
 	}
 	for _, verb := range knownVerbs {
 		r := m.mustBeFrugal(verb, "alpha")
-		m.MustRefuse(r, 4, "sessions/alpha.json\" is damaged: larger than 1048576 bytes")
+		m.MustRefuse(r, 4, "sessions/alpha.json\" is damaged: larger than 4194304 bytes")
 	}
 	r := m.mustBeFrugal("list")
 	m.MustRefuse(r, 7, "is damaged: larger than")
