@@ -182,6 +182,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"", "--help", "help", "help exit-codes", "spawn --help", "environment", "completion bash", "completion zsh", "completion fish",
 		"completion powershell",
 		"version", "version --json", "list", "list --json", "session alpha", "session alpha --json", "spawn beta --dry-run", "resume alpha --dry-run",
+		"cost", "cost --json",
 	} {
 		for _, terminal := range []bool{true, false} {
 			streams := ui.Streams{Out: uitest.Full{}, OutTTY: terminal}
