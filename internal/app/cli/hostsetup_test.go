@@ -45,7 +45,7 @@ exec env -i HOME=%[1]s/"$2" PATH="%[1]s/$2/usr:/usr/bin:/bin" IS_SANDBOX=1 %[2]s
 func script(t *testing.T, path, text string) {
 	t.Helper()
 	rig.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	rig.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700))
+	rig.WriteProgram(t, path, "#!/bin/sh\n"+text)
 }
 
 // workerAt puts nbs-worker into the ~/.local/bin of a host.

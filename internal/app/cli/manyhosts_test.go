@@ -45,7 +45,7 @@ func TestTheLastViewIsOfItsPlace(t *testing.T) {
 	dir := withProjects(t, map[string]string{"build1": far})
 	t.Chdir(t.TempDir())
 	run("list", "--hosts").want(t, 0)
-	rig.Must(t, os.WriteFile(dir+"/ssh", []byte("#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n"), 0o700))
+	rig.WriteProgram(t, dir+"/ssh", "#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n")
 	r := run("list", "--hosts").want(t, fail.TimedOut, "build1 is unreachable: it refuses connections; its rows are as of 2")
 	rig.Check(t, strings.HasPrefix(r.out, "build1\tbob\t"), "%q", r.out)
 	r = runOn(ui.Streams{OutTTY: true, Width: 80}, "list", "--hosts").want(t, fail.TimedOut)
@@ -89,7 +89,7 @@ func TestLimitsOfAHostWithAnOlderProgram(t *testing.T) {
 	const hello, over = `{"protocol":1,"version":"0.9"}`, `{"code":0}`
 	old := fmt.Sprintf("#!/bin/sh\nprintf 'nbs-worker host\\n\\1\\0\\0\\0\\0\\0\\0\\0\\%o%s'\nhead -c 1 >"+dir+"/asked && test -s "+dir+"/asked && printf '\\10\\0\\0\\0\\1\\0\\0\\0\\%o%s'\nexec cat >/dev/null\n",
 		len(hello), hello, len(over), over)
-	rig.Must(t, os.WriteFile(filepath.Join(dir, "nbs-worker"), []byte(old), 0o700))
+	rig.WriteProgram(t, filepath.Join(dir, "nbs-worker"), old)
 	run("stop", "alice@build1").want(t, 0)
 	const refusal = "build1 has nbs-worker 0.9, which does not say that it keeps its limits of hosts.yaml"
 	run("spawn", "alice@build1").want(t, fail.Unfit, refusal, "hint: nbs-worker host add build1 of-build1 --install")

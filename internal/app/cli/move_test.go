@@ -30,7 +30,7 @@ func TestAnAgentComesBackFromALostMachine(t *testing.T) {
 	run("move", "alpha", "--lost", "--to", "build1").want(t, fail.BadInput, "--lost belongs to --cancel")
 	run("move", "alpha", "--to", "build1").want(t, 0)
 	run("session", "alpha").want(t, fail.NotFound, "it was moved to build1")
-	rig.Must(t, os.WriteFile(dir+"/ssh", []byte("#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n"), 0o700))
+	rig.WriteProgram(t, dir+"/ssh", "#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n")
 
 	run("move", "alpha", "--cancel", "--lost").want(t, fail.BadInput, "alpha left for build1 at 2", "1 waiting message went with it", "two agents go on with one conversation", "hint: to confirm: nbs-worker move alpha --cancel --lost --yes")
 	back := run("move", "alpha", "--cancel", "--lost", "--yes", "--json").want(t, 0).out
@@ -130,9 +130,9 @@ func TestNoPackageStaysOfACanceledMove(t *testing.T) {
 	packed(t, "alpha", far)
 	ssh, err := os.ReadFile(dir + "/ssh")
 	rig.Must(t, err)
-	rig.Must(t, os.WriteFile(dir+"/ssh", []byte("#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n"), 0o700))
+	rig.WriteProgram(t, dir+"/ssh", "#!/bin/sh\necho 'ssh: connect to host x: Connection refused' >&2\nexit 255\n")
 	run("move", "alpha", "--cancel").want(t, 0, "what was brought to build1 is still there")
-	rig.Must(t, os.WriteFile(dir+"/ssh", ssh, 0o700))
+	rig.WriteProgram(t, dir+"/ssh", string(ssh))
 	run("move", "alpha", "--to", "build1").want(t, 0)
 	wantNoPackage(t, s)
 }

@@ -31,7 +31,7 @@ exec sh -c "$last"
 `,
 	}
 	for name, text := range scripts {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, name), text)
 	}
 	var text strings.Builder
 	text.WriteString("version: 1\nhosts:\n")

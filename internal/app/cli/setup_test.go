@@ -314,7 +314,7 @@ func TestSetupKeepsHowTheChatsAreServed(t *testing.T) {
 	t.Parallel()
 	project, server := newBot(t)
 	program := filepath.Join(t.TempDir(), "listen")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\n")
 	flags := []string{"--group-all", "--transcribe-cmd", program, "--enrich", "--daily-limit", "2.5", "--model", "opus", "--system-prompt", "Be brief.", "--turn-timeout", "20m", "--permission-mode", "plan"}
 	shown := []string{
 		"all messages of groups are taken", "voice messages are written down by \"" + program, "Claude gets the time, the project and what is remembered with each text",

@@ -42,7 +42,7 @@ func TestWatchOfAllHosts(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", rig.MemoryDir(t))
 	told := filepath.Join(dir, "told")
 	rig.Must(t, syscall.Mkfifo(told, 0o600))
-	rig.Must(t, os.WriteFile(dir+"/tell", []byte("#!/bin/sh\nexec cat >"+told+"\n"), 0o700))
+	rig.WriteProgram(t, dir+"/tell", "#!/bin/sh\nexec cat >"+told+"\n")
 	policy := filepath.Join(dir, "policy.yaml")
 	rig.Must(t, os.WriteFile(policy, []byte("notify:\n  command: ["+dir+"/tell]\n  timeout: 10m\n"), 0o600))
 	watches := func(ctx context.Context, out *seen) {

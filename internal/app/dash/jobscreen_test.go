@@ -20,7 +20,7 @@ import (
 // A screen that a node could not show is no empty screen.
 func TestScreenThatANodeCannotShow(t *testing.T) {
 	bin := t.TempDir()
-	rig.Must(t, os.WriteFile(filepath.Join(bin, "srun"), []byte("#!/bin/sh\necho 'nbs-worker: screen alice: it has no terminal' >&2; exit 2\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(bin, "srun"), "#!/bin/sh\necho 'nbs-worker: screen alice: it has no terminal' >&2; exit 2\n")
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	opened, err := store.Create(t.TempDir())
 	rig.Must(t, err)

@@ -1,7 +1,6 @@
 package services
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -25,7 +24,7 @@ func TestServeOfAMac(t *testing.T) {
 		"echo 'state = not running'": "warning: nbs-serve-x does not run",
 		"echo ' pid = 7'":            "ok: nbs-serve-x runs",
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, "launchctl"), []byte("#!/bin/sh\n"+answer+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, "launchctl"), "#!/bin/sh\n"+answer+"\n")
 		check := BotCheck{Supervisor: &supervisor.Supervisor{Project: &observe.Project{Machine: mac.Machine(), Store: opened}}, Service: "nbs-serve-x"}
 		check.checkService(t.Context())
 		found := check.found.Findings

@@ -20,7 +20,7 @@ import (
 func sshThat(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	rig.Must(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(dir, "ssh"), "#!/bin/sh\n"+script+"\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 

@@ -17,7 +17,7 @@ func TestTheWordsArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	rig.Must(t, os.MkdirAll(filepath.Join(home, ".local/bin"), 0o700))
-	rig.Must(t, os.WriteFile(filepath.Join(home, ".local/bin/nbs-worker"), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(home, ".local/bin/nbs-worker"), "#!/bin/sh\nprintf '<%s>' \"$@\"\n")
 	words := []string{"", "two words", "it's", `back\slash "$HOME" $(id) ;& *`, "-x", "two\nlines", "ä\x1b"}
 	args := Command(host.Host{Name: "b", Destination: "u@b"}, words...)
 	rig.Same(t, "the destination", "u@b", args[len(args)-2])

@@ -30,7 +30,7 @@ func TestASlowAnswerIsNoWrongClock(t *testing.T) {
 // A host that ssh reaches is not unreachable when its nbs-worker hangs.
 func TestAHostWhoseProgramHangs(t *testing.T) {
 	dir := t.TempDir()
-	rig.Must(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte("#!/bin/sh\ncase \"$*\" in *facts*) exec sleep 300 ;; esac\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(dir, "ssh"), "#!/bin/sh\ncase \"$*\" in *facts*) exec sleep 300 ;; esac\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	checkup, err := Check(t.Context(), host.Host{Name: "b", Destination: "u@b"}, Here{Now: time.Now, Patience: 50 * time.Millisecond})
 	rig.Must(t, err)
@@ -113,7 +113,7 @@ func TestAMacAtItsLogin(t *testing.T) {
 	rig.Must(t, os.WriteFile(filepath.Join(home, "Library/LaunchAgents/nbs-recover-x.plist"), nil, 0o600))
 	rig.Check(t, strings.HasPrefix(said(), "whether agents come back after a reboot is unknown: "), "without launchctl: %s", said())
 	for code, want := range map[string]string{"113": "launchd has not loaded the LaunchAgents: it does at the next login at the screen", "0": "agents come back at each login at the screen"} {
-		rig.Must(t, os.WriteFile(filepath.Join(home, "launchctl"), []byte("#!/bin/sh\nexit "+code+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(home, "launchctl"), "#!/bin/sh\nexit "+code+"\n")
 		rig.Equal(t, said(), want, "launchctl ends with %s", code)
 	}
 }

@@ -21,7 +21,7 @@ func TestSlurmScript(t *testing.T) {
 	rig.Must(t, os.MkdirAll(keys, 0o700))
 	rig.Must(t, os.WriteFile(filepath.Join(keys, "environment"), []byte("# none\nKEY=a b$(false)\n=x\n"), 0o600))
 	program, said := filepath.Join(home, "nbs-worker"), filepath.Join(home, "said")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\n' \"$PWD\" \"$KEY\" \"$ODD\" \"$@\" >\"$HOME\"/said\nexit 7\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\nprintf '%s\\n' \"$PWD\" \"$KEY\" \"$ODD\" \"$@\" >\"$HOME\"/said\nexit 7\n")
 	job, err := Job{Program: program, Project: home, Handle: "alpha", Env: []string{"ODD=" + odd + quotes}}.Slurm()
 	rig.Must(t, err)
 	script := filepath.Join(home, job.Name)

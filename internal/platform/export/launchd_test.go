@@ -101,7 +101,7 @@ func TestLaunchAgentsShareTheServer(t *testing.T) {
 	rig.Must(t, os.Mkdir(odd, 0o700))
 	rig.Must(t, os.WriteFile(filepath.Join(home, ".config/nbs-worker/environment"), []byte("# none\nA B=1\n=x\nno\nKEY=a b$(false)"), 0o600))
 	program, socket := filepath.Join(odd, "nbs-worker"), filepath.Join(home, "s")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\n' \"$KEY\" \"$@\"\ntmux -S "+socket+" display-message -p -F '#{pid}'\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\nprintf '%s\\n' \"$KEY\" \"$@\"\ntmux -S "+socket+" display-message -p -F '#{pid}'\n")
 	of := Team{Program: program, Tmux: "/usr/bin/tmux", Project: odd, Socket: socket, Pause: filepath.Join(odd, "paused"), Logs: filepath.Join(home, "logs")}
 	all := listed(t, of)
 
@@ -150,7 +150,7 @@ func TestLaunchAgentsThatWouldFailAgainStayDown(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "nbs-worker")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\nexit $CODE\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\nexit $CODE\n")
 	all := listed(t, Team{Program: program, Tmux: "/bin/true", Project: dir, Socket: dir + "/s", Logs: dir})
 	for _, keys := range all[2:] {
 		label, words := keys["Label"].(string), arguments(keys)
@@ -167,7 +167,7 @@ func TestLaunchAgentsThatWouldFailAgainStayDown(t *testing.T) {
 		}
 	}
 	for code, want := range map[string]string{"0": "exit status 0", "3": "exit status 3", "6": "exit status 0"} {
-		rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\ntrap 'echo asked; exit "+code+"' TERM\necho runs\nwhile :; do sleep 0.05; done\n"), 0o700))
+		rig.WriteProgram(t, program, "#!/bin/sh\ntrap 'echo asked; exit "+code+"' TERM\necho runs\nwhile :; do sleep 0.05; done\n")
 		words := arguments(all[3])
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Env = []string{"HOME=" + dir, "PATH=/usr/bin:/bin"}

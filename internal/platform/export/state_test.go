@@ -1,7 +1,6 @@
 package export
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -16,11 +15,11 @@ func TestStateOfAUnit(t *testing.T) {
 		"LoadState=not-found\nActiveState=inactive\nUnitFileState=":        {Active: "inactive"},
 		"ActiveState=failed\nUnitFileState=disabled\nLoadState=loaded\nX=": {Installed: true, Active: "failed"},
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, "systemctl"), []byte("#!/bin/sh\necho '"+prints+"'\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, "systemctl"), "#!/bin/sh\necho '"+prints+"'\n")
 		got, err := StateOf(t.Context(), "nbs-serve-x.service")
 		rig.Check(t, err == nil && got == want, "%s: %+v, %v", prints, got, err)
 	}
-	rig.Must(t, os.WriteFile(filepath.Join(dir, "systemctl"), []byte("#!/bin/sh\necho 'Failed to connect to bus'; exit 1\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(dir, "systemctl"), "#!/bin/sh\necho 'Failed to connect to bus'; exit 1\n")
 	_, err := StateOf(t.Context(), "nbs-serve-x.service")
 	rig.Check(t, err != nil, "no systemd, and no error")
 }

@@ -32,7 +32,7 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 	rig.Must(t, os.MkdirAll(home, 0o700))
 	program, tmux := filepath.Join(home, "nbs-worker"), filepath.Join(home, "tmux")
 	for _, path := range []string{program, tmux} {
-		rig.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
+		rig.WriteProgram(t, path, "#!/bin/sh\n")
 	}
 	for _, socket := range []string{"", "team", filepath.Join(home, quotes)} {
 		paths, err := Write(dir, unitsOf(t, Team{

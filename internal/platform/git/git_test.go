@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(rig.Tight(m)) }
 func gitOf(t *testing.T, script string) string {
 	t.Helper()
 	dir := t.TempDir()
-	rig.Must(t, os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(dir, "git"), "#!/bin/sh\n"+script+"\n")
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	return dir
 }

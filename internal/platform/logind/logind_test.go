@@ -1,7 +1,6 @@
 package logind
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,7 +13,7 @@ func TestKillsProcesses(t *testing.T) {
 	for prints, want := range map[string]struct{ kills, known bool }{
 		"echo b true": {true, true}, "echo b false": {false, true}, "echo": {}, "echo b true; exit 1": {},
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, "busctl"), []byte("#!/bin/sh\n"+prints+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, "busctl"), "#!/bin/sh\n"+prints+"\n")
 		kills, err := KillsProcesses(t.Context())
 		rig.Check(t, kills == want.kills && (err == nil) == want.known, "%s: %t, %v", prints, kills, err)
 	}
@@ -24,7 +23,7 @@ func TestLingers(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	for prints, want := range map[string]bool{"echo yes": true, "echo no": false, "exit 1": false} {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, "loginctl"), []byte("#!/bin/sh\n"+prints+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, "loginctl"), "#!/bin/sh\n"+prints+"\n")
 		rig.Check(t, Lingers(t.Context(), "nobody-of-this-name") == want, "%s: %t", prints, !want)
 	}
 }

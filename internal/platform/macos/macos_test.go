@@ -15,7 +15,7 @@ func with(t *testing.T, programs map[string]string) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	for name, script := range programs {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, name), "#!/bin/sh\n"+script+"\n")
 	}
 }
 

@@ -20,7 +20,7 @@ func script(t *testing.T, body string) (program Program, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	path := filepath.Join(dir, "tell me")
-	rig.Must(t, os.WriteFile(path, []byte("#!/bin/sh\ncd "+dir+"\n"+body), 0o700))
+	rig.WriteProgram(t, path, "#!/bin/sh\ncd "+dir+"\n"+body)
 	return Program{Argv: []string{path, "a b", "$(id)"}, Limit: rig.Scaled(30 * time.Second)}, dir
 }
 

@@ -15,7 +15,7 @@ func has(t *testing.T, scripts map[string]string) Client {
 	t.Helper()
 	bin := t.TempDir()
 	for name, text := range scripts {
-		rig.Must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(bin, name), "#!/bin/sh\n"+text+"\n")
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	return Client{UID: 7, Env: []string{"PATH=" + os.Getenv("PATH"), "SQUEUE_STATES=PENDING", "SLURM_CLUSTERS=other", "SLURM_CONF=/etc/slurm.conf"}}

@@ -127,7 +127,7 @@ func TestLongOutput(t *testing.T) {
 func clientOf(t *testing.T, script string) *Client {
 	t.Helper()
 	dir := t.TempDir()
-	rig.Must(t, os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	rig.WriteProgram(t, filepath.Join(dir, "tmux"), "#!/bin/sh\n"+script+"\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	c, err := New("")
 	rig.Must(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,7 +46,7 @@ func TestAClaudeThatHangs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "claude")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 300\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\nexec sleep 300\n")
 	d := &examination{
 		project: &observe.Project{Env: []string{claude.BinaryVariable + "=" + program}, Machine: local.New()}, scratch: dir,
 		Options: Options{Patience: 50 * time.Millisecond},

@@ -24,7 +24,7 @@ func onMac(t *testing.T, programs map[string]string) (*examination, string) {
 	t.Helper()
 	dir := rig.ShortDir(t)
 	for name, script := range programs {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, name), "#!/bin/sh\n"+script+"\n")
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	mac := fake.New()
@@ -91,7 +91,7 @@ func TestAgedServersOfAMac(t *testing.T) {
 	pid := serverOf(t, d)
 	rig.Same(t, "a server of this tmux", "", words(d.agedServers(t.Context())))
 	newer := func(version string) {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\ncase \" $* \" in *' -V '*) echo tmux "+version+" ;; *) exec /usr/bin/tmux \"$@\" ;; esac\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, "tmux"), "#!/bin/sh\ncase \" $* \" in *' -V '*) echo tmux "+version+" ;; *) exec /usr/bin/tmux \"$@\" ;; esac\n")
 	}
 	newer("9.9")
 	said := words(d.agedServers(t.Context()))

@@ -22,7 +22,7 @@ func TestDelivererIsRunOnceAnOccasion(t *testing.T) {
 	s := newProject(t)
 	calls := filepath.Join(t.TempDir(), "calls")
 	program := filepath.Join(t.TempDir(), "nbs-worker")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$* $MARK $NBS_HANDLE\" >>"+calls+"\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\necho \"$* $MARK $NBS_HANDLE\" >>"+calls+"\n")
 	l := &Launcher{Machine: local.New(), Store: s, Program: program, Now: time.Now}
 	config, err := claude.ConfigAt(t.TempDir())
 	rig.Must(t, err)

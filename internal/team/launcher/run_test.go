@@ -21,7 +21,7 @@ import (
 func launchOf(t *testing.T, s *store.Store, script string) store.Launch {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "claude")
-	rig.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	rig.WriteProgram(t, program, "#!/bin/sh\n"+script+"\n")
 	launch := store.Launch{Invocation: start, Claude: program, Opening: string(cmdline.OpenNew), Env: os.Environ()}
 	rig.Must(t, s.PutLaunch("alpha", launch))
 	return launch

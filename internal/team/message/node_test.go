@@ -29,7 +29,7 @@ func onNode(t *testing.T, script string, meanwhile func(*queue.Queue, queue.Entr
 		"squeue":   "echo '12|RUNNING|n1|nbs-a|None'",
 		"srun":     "echo >" + begun + "; read x <" + over + "; " + script,
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(dir, name), "#!/bin/sh\n"+text+"\n")
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	s.project.Env, s.project.Program = []string{"PATH=" + os.Getenv("PATH")}, "nbs-worker"

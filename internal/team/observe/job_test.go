@@ -72,7 +72,7 @@ func TestSlurmIsAskedOnce(t *testing.T) {
 		"scontrol": "echo 'ClusterName = RIG'",
 		"squeue":   "echo \"$@\" >>" + asked + "\necho '12|RUNNING|n1|nbs-a|None'\necho '13|PENDING|n/a|nbs-a|Dependency'",
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(bin, name), "#!/bin/sh\n"+text+"\n")
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	o := &Project{Env: os.Environ(), Jobs: &Jobs{}}

@@ -25,7 +25,7 @@ func inCluster(t *testing.T, squeue string) (w *world, cancelled string) {
 		"squeue":   "[ -e " + cancelled + " ] || { " + squeue + "; }",
 		"scancel":  `echo "$*" >>` + cancelled,
 	} {
-		rig.Must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		rig.WriteProgram(t, filepath.Join(bin, name), "#!/bin/sh\n"+text+"\n")
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	w.Project.Env = append(w.Project.Env, "PATH="+os.Getenv("PATH"))
