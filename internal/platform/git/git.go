@@ -64,10 +64,7 @@ func (d Dir) pipe(ctx context.Context, env []string, in io.Reader, out io.Writer
 	cmd := exec.CommandContext(ctx, "git", quiet(args)...)
 	d.in(cmd, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"))
 	var stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
-	if _, isKept := out.(*bytes.Buffer); isKept { // what another reader takes may be late, and comes from no filter
-		cmd.WaitDelay = waitLeft
-	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = in, out, &stderr, waitFor(out)
 	err := cmd.Run()
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay): // git ended well, and all that it wrote was there before
@@ -82,6 +79,15 @@ func (d Dir) pipe(ctx context.Context, env []string, in io.Reader, out io.Writer
 		return fail.Errorf(fail.Failed, "%w", failed).Hint("if no git runs there, one was killed; to remove its lock: rm %s", human.ShellWord(lock))
 	}
 	return failed
+}
+
+// waitFor returns for how long a run waits for the end of git's output after git has ended; 0 is without a limit. What
+// does not stay in memory is read by another, who may be slow, as at a restore to a slow disk; no filter has it open.
+func waitFor(out io.Writer) time.Duration {
+	if _, staysInMemory := out.(*bytes.Buffer); staysInMemory {
+		return waitLeft
+	}
+	return 0
 }
 
 // lockIn returns the lock that git has found to be taken; "" if it failed for another reason. A git that was killed leaves

@@ -166,7 +166,7 @@ func (s *Supervisor) started(ctx context.Context, p launch.Plan, r agent.Record)
 }
 
 // outOfWorktree returns the git worktree that a resumed claude did not go back to, and notes it in the record for later
-// looks; "" if there is none.
+// looks. It returns "" for a claude that is where it should be.
 func (s *Supervisor) outOfWorktree(ctx context.Context, sight *observe.Sight) string {
 	worktree := s.Project.OutOfWorktree(sight)
 	if worktree == "" {
